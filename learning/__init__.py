@@ -1,0 +1,1 @@
+"""Datasets, models, optimisers and training: the only home of torch."""
