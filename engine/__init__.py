@@ -1,0 +1,1 @@
+"""Tables, components, worlds, systems and the modes that drive them."""
