@@ -28,6 +28,7 @@ class Batch:
         world: The world it lives in.
         entity: Its esper entity.
         table: Its rows.
+        components: What it has, by type; shared ones (``Rig``, ``Clips``) included.
     """
 
     def __init__(self, world: World, entity: int, rig: Rig, clips: Clips | None, capacity: int) -> None:
@@ -35,7 +36,7 @@ class Batch:
         self.entity = entity
         self.table = Table(capacity)
         self._sizes = {"J": rig.skeleton.joint_count, "T": len(rig.translated)}
-        self._components: dict[type, Any] = {}
+        self.components: dict[type, Any] = {}
         self._attach(rig)
         for kind in (Origin, LocalPose, WorldPose):
             self.add(kind)
@@ -52,7 +53,7 @@ class Batch:
         """
         if not (isinstance(kind, type) and issubclass(kind, Component)):
             raise TypeError(f"a component must be a subclass of Component, got {kind!r}")
-        if kind in self._components:
+        if kind in self.components:
             raise ValueError(f"a batch must have each component once, got {kind.__name__} twice")
         taken = [name for name in kind.fields if name in self.table]
         if taken:
@@ -62,23 +63,18 @@ class Batch:
         return self._attach(kind(self.table, self._sizes))
 
     def _attach(self, component: _Component) -> _Component:
-        self._components[type(component)] = component
+        self.components[type(component)] = component
         self.world._attach(self.entity, component)
         return component
 
     def __getitem__(self, kind: type[_Component]) -> _Component:
-        if kind not in self._components:
-            known = ", ".join(each.__name__ for each in self._components)
+        if kind not in self.components:
+            known = ", ".join(each.__name__ for each in self.components)
             raise KeyError(f"the batch has no {getattr(kind, '__name__', kind)}; it has {known}")
-        return self._components[kind]
+        return self.components[kind]
 
     def __contains__(self, kind: type) -> bool:
-        return kind in self._components
-
-    @property
-    def components(self) -> tuple[Any, ...]:
-        """All components, shared ones included."""
-        return tuple(self._components.values())
+        return kind in self.components
 
     @property
     def skeleton(self) -> Skeleton:

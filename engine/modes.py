@@ -230,8 +230,8 @@ def _interruptible() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, previous)
 
 
-def _hook(program: object | None, name: str) -> Callable[..., None] | None:
-    found = getattr(program, name, None)
+def _hook(program: object | None, name: str) -> Callable[..., Any] | None:
+    found: Any = getattr(program, name, None)
     if found is not None and not callable(found):
         raise TypeError(f"program.{name} must be a method, got {found!r}")
     return found

@@ -104,13 +104,19 @@ class Scene:
             if self._order_is_stale:
                 self._order = _parents_first(self._parent.data[:count])
                 self._order_is_stale = False
+            position, rotation, scale = self._local
+            world_position, world_rotation, world_scale = self._world
             hierarchy.compose(
                 self._order,
                 self._parent.data,
-                *(column.data for column in self._local),
+                position.data,
+                rotation.data,
+                scale.data,
                 0,
                 count,
-                *(column.data for column in self._world),
+                world_position.data,
+                world_rotation.data,
+                world_scale.data,
             )
         self._world_is_stale = False
 
@@ -236,11 +242,9 @@ class Entity:
         if parent_row in scene._descendants(row):
             raise ValueError(f"the parent of {self!r} must not lie below it, got {parent!r}")
         if keep_world:
-            local = self._relative_to(parent)
-        scene._parent.data[row] = parent_row
-        if keep_world:
-            for column, value in zip(scene._local, local, strict=True):
+            for column, value in zip(scene._local, self._relative_to(parent), strict=True):
                 column.data[:, row] = value
+        scene._parent.data[row] = parent_row
         scene._order_is_stale = scene._world_is_stale = True
 
     def remove(self) -> None:

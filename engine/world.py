@@ -16,7 +16,7 @@ from ..io.skeleton import Skeleton
 from .batch import Batch, check_count
 from .components import Clips, Rig, rig_of
 from .scene import Scene
-from .system import Phase, System
+from .system import Phase, Pipeline, RowStage, RowSystem, System
 from .systems import HierarchySystem, KinematicsSystem, PlaybackSystem
 
 _numbers = itertools.count()
@@ -28,7 +28,7 @@ class World:
     Args:
         rate: Steps per second of simulated time [Hz]; ``step()`` without an argument takes ``1 / rate``.
         seed: Seed of ``rng``; the same seed and the same calls give the same bytes.
-        systems: The systems to run; None takes playback, scene hierarchy and kinematics.
+        systems: The systems to run; None takes playback, kinematics and the scene hierarchy.
 
     Attributes:
         rng: Random numbers for everything in this world.
@@ -50,11 +50,14 @@ class World:
         self.step_count = 0
         self.batches: list[Batch] = []
         self._systems: list[System] = []
+        self._pipeline = Pipeline()
         # esper keeps its worlds in module globals under a name; ours must never meet another one's.
         self._context = f"ai4animation-{next(_numbers)}"
         self._closer = weakref.finalize(self, _delete_context, self._context)
+        self._enter()
+        esper.add_processor(self._pipeline)
         for system in (
-            (PlaybackSystem(), HierarchySystem(), KinematicsSystem()) if systems is None else systems
+            (PlaybackSystem(), KinematicsSystem(), HierarchySystem()) if systems is None else systems
         ):
             self.add_system(system)
 
@@ -134,11 +137,7 @@ class World:
         system.world = weakref.proxy(self)
         self._systems.append(system)
         self._systems.sort(key=lambda each: each.phase)
-        self._enter()
-        for place, each in enumerate(self._systems):
-            if each is not system:
-                esper.remove_processor(type(each))
-            esper.add_processor(each, priority=-place)
+        self._register()
         return system
 
     def remove_system(self, kind: type[System]) -> None:
@@ -152,9 +151,8 @@ class World:
             raise KeyError(
                 f"no system {kind.__name__}; the world has {', '.join(type(s).__name__ for s in self._systems)}"
             )
-        self._enter()
-        esper.remove_processor(kind)
         self._systems.remove(found[0])
+        self._register()
 
     def system(self, kind: type[System]) -> System:
         """Return the system of a class.
@@ -225,6 +223,20 @@ class World:
         if not self._closer.alive:
             raise RuntimeError("the world was closed")
         esper.switch_world(self._context)
+
+    def _register(self) -> None:
+        """Put the systems in order into the pipeline, row systems that follow each other as one stage."""
+        stages: list[esper.Processor] = []
+        rows: list[RowSystem] = []
+        for system in self._systems:
+            if isinstance(system, RowSystem):
+                if not rows:
+                    stages.append(RowStage(weakref.proxy(self), rows))
+                rows.append(system)
+            else:
+                stages.append(system)
+                rows = []
+        self._pipeline.stages = stages
 
     def _attach(self, entity: int, component: Any) -> None:
         self._enter()

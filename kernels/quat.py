@@ -268,9 +268,7 @@ def quat_from_to(ax, ay, az, bx, by, bz):
     fx, fy, fz = _perpendicular(ax, ay, az)
     cx, cy, cz = fx if is_opposite else cx, fy if is_opposite else cy, fz if is_opposite else cz
     cx, cy, cz, _ = _unit(cx, cy, cz)
-    is_defined = is_a & is_b
-    sine = sine if is_defined else _ZERO
-    return cx * sine, cy * sine, cz * sine, cosine if is_defined else _ONE
+    return cx * sine, cy * sine, cz * sine, cosine if is_a & is_b else _ONE
 
 
 @kernel

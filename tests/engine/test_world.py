@@ -253,8 +253,8 @@ def test_describe_names_every_system_in_order(motion):
     assert [line.split()[:2] for line in lines[2:6]] == [
         ["INPUT", "Tire"],
         ["ANIMATE", "PlaybackSystem"],
-        ["SOLVE", "HierarchySystem"],
         ["SOLVE", "KinematicsSystem"],
+        ["SOLVE", "HierarchySystem"],
     ]
     assert lines[6].startswith("batch 0: 3 of 16 rows, 7 joints, columns origin_positions")
 
