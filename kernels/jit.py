@@ -83,6 +83,7 @@ def kernel(function: _Function) -> _Function:
       not depend on its neighbours, on the vector width or on the number of threads.
     - ``error_model="numpy"``: division by zero gives inf or NaN, as in NumPy.
     - ``nogil``: rows can be split over threads (``threads.run_rows``).
+    - ``forceinline``: LLVM leaves the larger scalar helpers as calls, which keep a row loop from vectorising.
     - ``noalias``: see the contract at the top of this module.
     """
     previous = numba_config.CACHE_DIR
@@ -94,6 +95,7 @@ def kernel(function: _Function) -> _Function:
             fastmath={"contract"},
             error_model="numpy",
             nogil=True,
+            forceinline=True,
             pipeline_class=_Compiler,
         )(function)
     finally:
