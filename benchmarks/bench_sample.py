@@ -104,7 +104,6 @@ def test_pose(benchmark, rows):
         benchmark,
         run,
         lambda: numpy_pose(row_major, frames[:rows], following[:rows], weights[:rows]),
-        seconds=4,
     )
     joints = rows * rig.JOINTS
     row(
@@ -128,7 +127,7 @@ def test_headless_step(benchmark):
         world, _ = crowd(rows)
         kinematics = world.system(KinematicsSystem)
         if rows == CROWDS[0]:
-            step, alone = compare(benchmark, world.step, lambda k=kinematics: k.run(0.0), seconds=6)
+            step, alone = compare(benchmark, world.step, lambda k=kinematics: k.run(0.0))
         else:
             from harness import best_of
 

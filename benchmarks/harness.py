@@ -15,7 +15,7 @@ import numpy as np
 QUICK = bool(os.environ.get("AI4ANIMATION_BENCH_QUICK"))
 RESULTS = Path(os.environ.get("AI4ANIMATION_BENCH_RESULTS", Path(__file__).parent / "results"))
 
-_WARM_UPS = 1 if QUICK else 3
+_SETTLE, _TURN, _ROUNDS = (0.001, 0.001, 2) if QUICK else (0.4, 0.1, 5)
 _rows: dict[str, list[dict[str, Any]]] = {}
 
 
@@ -68,40 +68,35 @@ def write_results() -> list[Path]:
     return paths
 
 
-def compare(
-    benchmark: Any, run: Callable[[], Any], *references: Callable[[], Any], seconds: float = 2.0
-) -> tuple[float, ...]:
-    """Time a function with pytest-benchmark and its references between its rounds; return the best time of each [s].
+def compare(benchmark: Any, run: Callable[[], Any], *references: Callable[[], Any]) -> tuple[float, ...]:
+    """Time a function with pytest-benchmark and its references in turn; return the best mean time of each [s].
 
-    Rounds alternate, so a slow moment of the machine hits all of them. Each function runs a few times untimed before
-    its turn, so that it finds its data where a loop of steps leaves it, not where the other function put it.
+    Turns alternate, so a slow moment of the machine hits all of them. Each turn begins untimed: a set of columns
+    larger than the second-level cache needs some 50 passes to settle in the third after another function used it,
+    and a loop of steps works on settled data.
     """
     everything = (run, *references)
     for function in everything:
         function()
     spent = [_time(function) for function in everything]
-    iterations = [max(1 if QUICK else 4, int(0.02 / max(t, 1e-9))) for t in spent]
-    turn = sum(t * (n + _WARM_UPS) for t, n in zip(spent, iterations, strict=True))
-    rounds = 2 if QUICK else int(np.clip(seconds / turn, 5, 200))
+    untimed, timed = ([max(1, int(seconds / max(t, 1e-9))) for t in spent] for seconds in (_SETTLE, _TURN))
     best = [float("inf")] * len(references)
 
     def between() -> None:
-        for place, reference in enumerate(references):
-            for _ in range(_WARM_UPS):
-                reference()
+        for place, reference in enumerate(references, start=1):
+            _repeat(reference, untimed[place])
             begin = time.perf_counter()
-            for _ in range(iterations[place + 1]):
-                reference()
-            best[place] = min(best[place], (time.perf_counter() - begin) / iterations[place + 1])
-        for _ in range(_WARM_UPS):
-            run()
+            _repeat(reference, timed[place])
+            best[place - 1] = min(best[place - 1], (time.perf_counter() - begin) / timed[place])
+        _repeat(run, untimed[0])
 
-    def timed() -> None:
-        for _ in range(iterations[0]):
-            run()
+    benchmark.pedantic(lambda: _repeat(run, timed[0]), setup=between, rounds=_ROUNDS)
+    return (benchmark.stats.stats.min / timed[0], *best)
 
-    benchmark.pedantic(timed, setup=between, rounds=rounds)
-    return (benchmark.stats.stats.min / iterations[0], *best)
+
+def _repeat(function: Callable[[], Any], count: int) -> None:
+    for _ in range(count):
+        function()
 
 
 def best_of(function: Callable[[], Any], rounds: int) -> float:

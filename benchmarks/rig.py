@@ -117,3 +117,10 @@ def matrix_forward(local: np.ndarray, world: np.ndarray) -> None:
             world[:, j] = local[:, j]
         else:
             np.matmul(world[:, parent], local[:, j], out=world[:, j])
+
+
+def matrix_forward_singly(local: np.ndarray, world: np.ndarray) -> None:
+    """Reference: one NumPy matrix product a joint and character, as an engine with an object per joint does."""
+    for n in range(len(local)):
+        for j, parent in enumerate(PARENTS):
+            world[n, j] = local[n, j] if parent < 0 else world[n, parent] @ local[n, j]

@@ -15,7 +15,17 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = ("kernels", "io", "engine", "learning")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-HEAVY = ("torch", "wgpu", "glfw", "rendercanvas", "imgui_bundle", "pygltflib", "scipy", "matplotlib", "pandas")
+HEAVY = (
+    "torch",
+    "wgpu",
+    "glfw",
+    "rendercanvas",
+    "imgui_bundle",
+    "pygltflib",
+    "scipy",
+    "matplotlib",
+    "pandas",
+)
 
 
 def python(code, *, cwd=None, **environment):
@@ -129,7 +139,9 @@ def test_no_module_imports_across_the_arrow():
                     target = (node.module or node.names[0].name).split(".")[0]
                     assert target in allowed[layer], f"{path}: {target}"
                 elif isinstance(node, (ast.Import, ast.ImportFrom)) and not getattr(node, "level", 0):
-                    names = [node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
+                    names = (
+                        [node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
+                    )
                     for name in names:
                         top = name.split(".")[0]
                         assert top in sys.stdlib_module_names or top in third_party[layer], f"{path}: {name}"
@@ -202,7 +214,9 @@ def built(tmp_path_factory):
 
 
 def sources():
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.split()
     if not tracked:
         pytest.skip("not a git checkout")
     return tracked
@@ -226,7 +240,9 @@ def test_wheel_holds_the_tree(built):
 def test_source_distribution_holds_what_a_build_and_the_tests_need(built):
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         found = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
-    wanted = {n for n in sources() if n.endswith((".py", ".toml", ".txt", "LICENSE", "README.md", "Makefile"))}
+    wanted = {
+        n for n in sources() if n.endswith((".py", ".toml", ".txt", "LICENSE", "README.md", "Makefile"))
+    }
     assert wanted <= found, sorted(wanted - found)
 
 
@@ -256,7 +272,16 @@ def test_every_way_to_install_runs_from_another_folder(built, tmp_path, kind):
         "folder": [str(ROOT)],
         "editable": ["-e", str(ROOT)],
     }[kind]
-    install = [sys.executable, "-m", "pip", "--python", str(interpreter), "install", "--no-deps", "--no-index"]
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(interpreter),
+        "install",
+        "--no-deps",
+        "--no-index",
+    ]
     done = subprocess.run(
         [*install, "--no-build-isolation", "--force-reinstall", "--quiet", *what],
         capture_output=True,
@@ -266,13 +291,20 @@ def test_every_way_to_install_runs_from_another_folder(built, tmp_path, kind):
     assert done.returncode == 0, done.stderr
     clean = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     answer = subprocess.run(
-        [str(interpreter), "-W", "error", "-c", SIMULATE], cwd=tmp_path, env=clean, capture_output=True, text=True, check=False
+        [str(interpreter), "-W", "error", "-c", SIMULATE],
+        cwd=tmp_path,
+        env=clean,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert answer.returncode == 0, answer.stderr
     steps, file = answer.stdout.split()
     assert steps == "2"
     assert Path(file).is_relative_to(ROOT if kind == "editable" else tmp_path)
     script = interpreter.parent / "ai4animation"
-    helped = subprocess.run([str(script), "--help"], cwd=tmp_path, env=clean, capture_output=True, text=True, check=False)
+    helped = subprocess.run(
+        [str(script), "--help"], cwd=tmp_path, env=clean, capture_output=True, text=True, check=False
+    )
     assert helped.returncode == 0
     assert "simulate" in helped.stdout
