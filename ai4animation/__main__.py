@@ -1,5 +1,5 @@
 """``python -m ai4animation`` is the command ``ai4animation``."""
 
-from .cli import main
+from .cli.app import main
 
 main()

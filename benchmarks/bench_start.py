@@ -14,7 +14,7 @@ begin = time.perf_counter()
 from ai4animation.cli.simulate import load_clip, spawn_crowd
 from ai4animation.engine.world import World
 world = World()
-spawn_crowd(world, [load_clip(name, 1.0, 60.0) for name in ("biped:walk", "biped:run")], 4096, True, 2.0)
+spawn_crowd(world, [load_clip(name, 60.0) for name in ("biped:walk", "biped:run")], 4096, True, 2.0)
 loaded = time.perf_counter()
 world.evaluate()
 world.step()

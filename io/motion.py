@@ -262,6 +262,21 @@ class Motion:
             rig, self.local_rotation_column, positions, self.translated, self.framerate, self.name
         )
 
+    def at_framerate(self, framerate: float) -> Motion:
+        """Return the same frames at another rate [Hz]: faster or slower, not resampled.
+
+        Raises:
+            ValueError: The rate is not a positive number.
+        """
+        return Motion.from_columns(
+            self.skeleton,
+            self.local_rotation_column,
+            self.local_position_column,
+            self.translated,
+            framerate,
+            self.name,
+        )
+
     @classmethod
     def LoadFromBVH(
         cls,

@@ -115,12 +115,21 @@ def _read_array(path: Path, archive: zipfile.ZipFile, key: str, info: zipfile.Zi
             raise ValueError(
                 f"shape {shape} of {dtype} needs {count * dtype.itemsize} bytes, got {len(rest)}"
             )
+        if dtype.kind == "U":
+            _check_characters(np.frombuffer(rest, np.dtype("u4").newbyteorder(dtype.byteorder)))
         return np.frombuffer(rest, dtype, count).reshape(shape, order="F" if fortran else "C")
     except FormatError:
         raise
     # zipfile, zlib, ast and pickle meet arbitrary bytes here and raise a dozen unrelated types.
     except Exception as error:
         raise FormatError(path, key, f"cannot be read: {error or type(error).__name__}") from error
+
+
+def _check_characters(codes: NDArray[np.uint32]) -> None:
+    """Refuse what is no Unicode character: Python fails on such strings anywhere, not only here."""
+    bad = (codes > 0x10FFFF) | ((codes >= 0xD800) & (codes <= 0xDFFF))
+    if bad.any():
+        raise ValueError(f"strings must be Unicode, got the code {int(codes[np.argmax(bad)]):#x}")
 
 
 def _read_header(stream: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

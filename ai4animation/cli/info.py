@@ -7,13 +7,12 @@ from rich.markup import escape
 from rich.table import Table as TextTable
 from rich.tree import Tree
 
-from ..io.formats import read_motion
+from ..io.motion import Motion
 from ..io.skeleton import Skeleton
 
 
-def info_command(path: Path, scale: float, show_tree: bool) -> None:
+def info_command(path: Path, motion: Motion, show_tree: bool) -> None:
     """Print the facts of a motion file and its joint tree."""
-    motion = read_motion(path, scale=scale)
     skeleton = motion.skeleton
     moving = [skeleton.names[j] for j in motion.translated]
     table = TextTable(show_header=False, box=None, padding=(0, 2, 0, 0))

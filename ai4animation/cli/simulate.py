@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -30,12 +31,19 @@ from ..io.formats import read_motion
 from ..io.motion import Motion
 from ..kernels.threads import set_thread_count, thread_count
 
-_DEFAULT = ("biped:walk", "biped:run")
 _PROGRESS_INTERVAL = 0.1
 
 
+def load_clip(name: str, rate: float, **options: Any) -> Motion:
+    """Load a motion file (``options`` as ``read_motion``) or generate a built-in motion such as ``biped:walk``."""
+    character, _, gait = name.partition(":")
+    if gait and not Path(name).exists():
+        return synthetic.loop(character, gait, framerate=rate)
+    return read_motion(name, **options)
+
+
 def simulate_command(
-    names: Sequence[str],
+    motions: Sequence[Motion],
     count: int,
     seconds: float,
     rate: float,
@@ -44,10 +52,9 @@ def simulate_command(
     record: int | None,
     loop: bool,
     spacing: float,
-    scale: float,
     threads: int | None,
 ) -> None:
-    """Run the command; the arguments are those of ``ai4animation.cli.simulate``."""
+    """Run the command; the arguments are those of ``ai4animation.cli.app.simulate``."""
     begin = time.perf_counter()
     if out is not None and out.suffix.lower() not in (".npz", ".bvh"):
         raise ValueError(f"--out must end in .npz or .bvh, got {out.name!r}")
@@ -58,7 +65,6 @@ def simulate_command(
     if not math.isfinite(seconds * rate):
         raise ValueError(f"--seconds must be a number, got {seconds}")
     set_thread_count(threads)
-    motions = [load_clip(name, scale, rate) for name in names or _DEFAULT]
     world = World(rate, seed)
     batches = spawn_crowd(world, motions, count, loop, spacing)
     steps = round(seconds * rate)
@@ -75,14 +81,6 @@ def simulate_command(
             console.print(f"saved {path}", highlight=False, markup=False, soft_wrap=True)
     if driven.interrupted:
         raise SystemExit(130)
-
-
-def load_clip(name: str, scale: float, rate: float) -> Motion:
-    """Load a motion file, or generate a built-in motion: ``biped:walk``."""
-    character, _, gait = name.partition(":")
-    if gait and not Path(name).exists():
-        return synthetic.loop(character, gait, framerate=rate)
-    return read_motion(name, scale=scale)
 
 
 def spawn_crowd(
@@ -161,7 +159,7 @@ def print_summary(console: Console, world: World, summary: Summary, ready: float
         ("characters", f"{world.character_count:,} ({per_batch})"),
         ("clips", ", ".join(name for batch in world.batches for name in batch[Clips].names)),
         ("steps", f"{summary.steps:,} at {world.rate:g} Hz, {thread_count()} threads"),
-        ("ready after", f"{ready:.2f} s (loading and compiling)"),
+        ("ready after", f"{ready:.2f} s (spawning and compiling)"),
         ("simulated", f"{summary.simulated_seconds:.2f} s in {summary.wall_seconds:.2f} s"),
         ("throughput", f"{summary.character_frames_per_second:,.0f} character-frames/s"),
         ("real-time factor", f"{summary.real_time_factor:,.1f} x"),

@@ -135,6 +135,14 @@ def test_names_win_over_contradicting_indices_with_a_warning(save, motion):
     assert copy.skeleton.same_tree(motion.skeleton)
 
 
+@pytest.mark.parametrize("code", [0xD800, 0x110000, 0xFFFFFFFF])
+def test_strings_that_are_no_unicode_are_refused(save, code):
+    names = np.array(["Hips"] * 7)
+    with pytest.raises(FormatError, match=f"strings must be Unicode, got the code {code:#x}"):
+        names.view(np.uint32)[3] = code
+        read_npz(save(bone_names=names))
+
+
 class Evil:
     def __reduce__(self):
         return print, ("executed",)
