@@ -16,7 +16,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@PYTHON="$(PYTHON)" sh tools/system-packages.sh
 	@echo "setting up $(VENV): about 1.5 GB, a few minutes the first time"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --disable-pip-version-check -qq -c constraints.txt -e '.[dev]'
 	@touch $@
 
 demo: $(STAMP) ## Simulate 4,096 generated characters headless for 10 s and save one of them

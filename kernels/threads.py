@@ -6,6 +6,7 @@ split, so every thread count gives the same bytes.
 """
 
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,6 +15,8 @@ from typing import Any
 _ALIGN = 16
 # Handing a chunk to another thread costs about 20 us; this many columns x rows take about 60 us.
 GRAIN = 1 << 16
+
+_NAME = "ai4animation-rows"
 
 _pool: ThreadPoolExecutor | None = None
 _count = 0
@@ -59,7 +62,8 @@ def run_rows(
         columns: How many joints (or other items) a row has; with ``rows`` it tells whether threads pay.
     """
     threads = min(thread_count(), max(1, rows * columns // GRAIN))
-    if threads == 1:
+    # A worker that waited for others could wait for ever: the pool may have no thread left.
+    if threads == 1 or threading.current_thread().name.startswith(_NAME):
         kernel(*inputs, 0, rows, *outputs)
         return
     chunk = -(-rows // threads)
@@ -75,7 +79,7 @@ def run_rows(
 def _executor() -> ThreadPoolExecutor:
     global _pool
     if _pool is None:
-        _pool = ThreadPoolExecutor(max(1, thread_count() - 1), thread_name_prefix="ai4animation")
+        _pool = ThreadPoolExecutor(max(1, thread_count() - 1), thread_name_prefix=_NAME)
     return _pool
 
 

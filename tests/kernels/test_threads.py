@@ -44,6 +44,20 @@ def test_an_error_in_another_thread_is_raised():
         threads.run_rows(fail, (), 100_000, (), columns=24)
 
 
+def test_rows_may_be_split_within_a_split():
+    threads.set_thread_count(2)
+    out = np.full(100_000, np.nan)
+
+    def outer(start, stop, out):
+        threads.run_rows(mark, (), stop - start, (out[start:stop],), columns=24)
+
+    worker = threading.Thread(target=threads.run_rows, args=(outer, (), len(out), (out,), 24), daemon=True)
+    worker.start()
+    worker.join(timeout=20)
+    assert not worker.is_alive()
+    assert np.isfinite(out).all()
+
+
 @pytest.mark.parametrize("count", [0, -1])
 def test_thread_count_must_be_positive(count):
     with pytest.raises(ValueError, match=f"thread count must be >= 1, got {count}"):
