@@ -47,12 +47,14 @@ class ValueSink:
         self.values = np.empty((CHANNELS, 0), np.float32)
 
     def reserve(self, rows):
+        """Make room and keep what is there."""
         kept = self.values
         self.values = np.empty((CHANNELS, rows), np.float32)
         self.values[:, : self.capacity] = kept[:, : self.capacity]
         self.capacity = rows
 
     def put(self, values, first, rows):
+        """Copy rows into place."""
         self.values[:, first : first + rows] = values[:CHANNELS, :rows]
 
 

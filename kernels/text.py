@@ -8,26 +8,27 @@ import numpy as np
 
 from .jit import kernel
 
-_LINE_END = np.int64(10)
-_MINUS, _PLUS, _POINT, _COMMENT = np.int64(45), np.int64(43), np.int64(46), np.int64(35)
-_DIGIT_ZERO = np.int64(48)
-_D0 = np.uint8(48)
-_LETTER_E = np.int64(101)
-_LOWER_CASE = np.int64(32)
+_LINE_END, _BLANK, _COMMENT = np.uint64(10), np.uint64(32), np.uint64(35)
+_PLUS, _MINUS, _POINT, _DIGIT_ZERO = np.uint64(43), np.uint64(45), np.uint64(46), np.uint64(48)
+_LETTER_E, _LOWER_CASE = np.uint64(101), np.uint64(32)
+_NONE, _NEXT, _NINE, _TEN = np.uint64(0), np.uint64(1), np.uint64(9), np.uint64(10)
 
 # 10^0 to 10^22 are all the powers of ten that float64 holds exactly.
 _POWERS = np.array([float(f"1e{power}") for power in range(23)])
-_INT_POWERS = np.array([10**power for power in range(19)], np.int64)
-_MOST_POWER = np.int64(22)
-# 18 digits always fit an int64; 2^53 is the last whole number up to which float64 holds all of them.
-_MOST_DIGITS = np.int64(18)
-_MOST_EXACT = np.int64(2**53)
+_MOST_POWER, _MOST_SIZE = np.int64(22), np.int64(44)
+# What point and blank are when the digit zero is taken off, modulo 2^64.
+_POINT_DIGIT, _BLANK_DIGIT, _EXACT_DIGITS = np.uint64(2**64 - 2), np.uint64(2**64 - 16), np.uint64(15)
 _EXPONENT_LIMIT = np.int64(100000)
-# More than the relative error of a 18 digit mantissa times or by two powers of ten: 5 roundings of 2^-53.
-_ABOVE = np.float64(1 + 2**-50)
-_BELOW = np.float64(1 - 2**-50)
+# 18 digits always fit an int64; 2^53 is the last whole number up to which float64 holds all of them.
+_MOST_DIGITS, _ENOUGH, _MOST_EXACT = np.uint64(18), np.uint64(10**17), np.uint64(2**53)
+# More than the relative error of an 18 digit mantissa times or by two powers of ten: 5 roundings of 2^-53.
+_ABOVE, _BELOW = np.float64(1 + 2**-50), np.float64(1 - 2**-50)
+_ONE = np.float64(1)
 _ZERO = np.float64(0)
 _INFINITY = np.float32(np.inf)
+_RUN = 256
+_INT_POWERS = np.array([10**power for power in range(19)], np.int64)
+_MOST_PLACES = np.uint64(18)
 
 
 @kernel
@@ -37,50 +38,45 @@ def is_space(byte):
 
 
 @kernel
-def float32_bounds(mantissa, power):
-    """Return the float32 below and above mantissa · 10^power; equal means that it is the rounded value.
+def float32_bounds(mantissa, near, far, is_small):
+    """Return the float32 below and above mantissa · near · far, or mantissa / near / far for a small number.
 
-    Exact, as float64, for a mantissa up to 2^53 and a power within 22 (Clinger, How to read floating point
-    numbers accurately, 1990). Otherwise an interval that holds the value, for powers within 44; the interval
-    is unbounded for others.
+    Equal bounds are the rounded value. They are equal, and exact as float64, for a mantissa up to 2^53, a power
+    of ten up to 10^22 for ``near`` and 1 for ``far`` (Clinger, How to read floating point numbers accurately,
+    1990).
     """
-    size = abs(power)
-    value = np.float64(mantissa)
-    if size <= _MOST_POWER:
-        value = value / _POWERS[size] if power < 0 else value * _POWERS[size]
-        if mantissa <= _MOST_EXACT:
-            return np.float32(value), np.float32(value)
-    else:
-        size -= _MOST_POWER
-        if size > _MOST_POWER:
-            return -_INFINITY, _INFINITY
-        scale, rest = _POWERS[_MOST_POWER], _POWERS[size]
-        value = value / scale / rest if power < 0 else value * scale * rest
-    return np.float32(value * _BELOW), np.float32(value * _ABOVE)
+    value = np.float64(np.int64(mantissa))
+    value = value / near if is_small else value * near
+    if mantissa > _MOST_EXACT or far != _ONE:
+        value = value / far if is_small else value * far
+        return np.float32(value * _BELOW), np.float32(value * _ABOVE)
+    return np.float32(value), np.float32(value)
 
 
 @kernel
 def count_fields(text, start, stop, count_out):
     """Count the fields of a text without comments.
 
-    text       (B,)  u1  1  bytes; white space or the start of the array stands before ``start``
-    start      ()    i8  1  first byte
+    text       (B,)  u1  1  bytes
+    start      ()    i8  1  first byte, where a field may begin
     stop       ()    i8  1  one past the last byte
     count_out  (1,)  i8  1  number of fields
     """
     count = np.int64(0)
-    # Blocks short enough for 32-bit sums, which vectorise.
-    block = start
-    while block < stop:
-        end = min(block + 65536, stop)
-        here = text[block:end]
-        fields = np.int32(0)
-        for i in range(1, end - block):
-            fields += np.int32((not is_space(here[i])) & is_space(here[i - 1]))
-        count += fields
-        if not is_space(text[block]) and (block == start or is_space(text[block - 1])):
-            count += 1
-        block = end
+    first = start
+    if start < stop and not is_space(text[start]):
+        count += 1
+    first += 1
+    # Two bytes a field: 256 bytes begin at most 128, which fits the bytes of a vector register.
+    while first + _RUN <= stop:
+        here, before = text[first : first + _RUN], text[first - 1 : first + _RUN - 1]
+        fields = np.uint8(0)
+        for i in range(_RUN):
+            fields = np.uint8(fields + np.uint8(is_space(before[i]) & (not is_space(here[i]))))
+        count += np.int64(fields)
+        first += _RUN
+    for i in range(first, stop):
+        count += np.int64(is_space(text[i - 1]) & (not is_space(text[i])))
     count_out[0] = count
 
 
@@ -103,85 +99,92 @@ def parse_rows(text, start, stop, values_out, odd_out, state_out):
     row, channel = state_out[0] // channels, state_out[0] % channels
     is_fresh = state_out[1] == 1
     odd = np.int64(0)
-    p = start
-    while p < stop:
-        byte = np.int64(text[p])
+    # Unsigned, so that indices are not tested for being negative and a digit takes one comparison.
+    p, end = np.uint64(start), np.uint64(stop)
+    while p < end:
+        byte = np.uint64(text[p])
         if is_space(byte):
             is_fresh = is_fresh or byte == _LINE_END
-            p += 1
+            p += _NEXT
             continue
         if byte == _COMMENT:
             while text[p] != _LINE_END:
-                p += 1
+                p += _NEXT
             continue
         if (channel == 0 and not is_fresh) or odd == odd_out.shape[0]:
             break
         is_fresh = False
         first = p
         is_negative = byte == _MINUS
-        p += np.int64(is_negative | (byte == _PLUS))
+        p += np.uint64(is_negative | (byte == _PLUS))
+        mantissa = _NONE
         begin = p
-        # The number of digits before the point is a coin toss: up to three of them without a jump.
-        a, b, c = np.uint8(text[p] - _D0), np.uint8(text[p + 1] - _D0), np.uint8(text[p + 2] - _D0)
-        has_a = a <= 9
-        has_b = has_a & (b <= 9)
-        has_c = has_b & (c <= 9)
-        mantissa = np.int64(a) if has_a else np.int64(0)
-        mantissa = mantissa * 10 + np.int64(b) if has_b else mantissa
-        mantissa = mantissa * 10 + np.int64(c) if has_c else mantissa
-        p += np.int64(has_a) + np.int64(has_b) + np.int64(has_c)
-        digit = np.int64(text[p]) - _DIGIT_ZERO
-        while digit >= 0 and digit <= 9:
-            mantissa = mantissa * 10 + digit
-            p += 1
-            digit = np.int64(text[p]) - _DIGIT_ZERO
+        digit = np.uint64(text[p]) - _DIGIT_ZERO
+        while digit <= _NINE:
+            mantissa = mantissa * _TEN + digit
+            p += _NEXT
+            digit = np.uint64(text[p]) - _DIGIT_ZERO
         digits = p - begin
-        power = np.int64(0)
-        if digit == _POINT - _DIGIT_ZERO:
-            p += 1
+        places = _NONE
+        if digit == _POINT_DIGIT:
+            p += _NEXT
             point = p
-            digit = np.int64(text[p]) - _DIGIT_ZERO
-            while digit >= 0 and digit <= 9:
-                mantissa = mantissa * 10 + digit
-                p += 1
-                digit = np.int64(text[p]) - _DIGIT_ZERO
-            power = point - p
-            digits -= power
-        is_number = digits > 0
+            digit = np.uint64(text[p]) - _DIGIT_ZERO
+            while digit <= _NINE:
+                mantissa = mantissa * _TEN + digit
+                p += _NEXT
+                digit = np.uint64(text[p]) - _DIGIT_ZERO
+            places = p - point
+            digits += places
+        if digit == _BLANK_DIGIT and digits - _NEXT < _EXACT_DIGITS:
+            # By far the most fields: a blank follows and the mantissa is exact.
+            value = np.float32(np.float64(np.int64(mantissa)) / _POWERS[places])
+            values_out[channel, row] = -value if is_negative else value
+            p += _NEXT
+            channel += 1
+            if channel == channels:
+                channel = np.int64(0)
+                row += 1
+            continue
+        power = -np.int64(places)
+        is_number = digits > _NONE
         if digits > _MOST_DIGITS:
-            # The sum above has overflowed: keep the leading digits only.
-            mantissa = np.int64(0)
+            # The sum above may have overflowed: keep the leading digits only.
+            mantissa = _NONE
             dropped = np.int64(0)
-            for i in range(begin, p):
-                if text[i] != _POINT:
-                    if mantissa < _INT_POWERS[_MOST_DIGITS - 1]:
-                        mantissa = mantissa * 10 + np.int64(text[i]) - _DIGIT_ZERO
+            while begin < p:
+                if text[begin] != _POINT:
+                    if mantissa < _ENOUGH:
+                        mantissa = mantissa * _TEN + np.uint64(text[begin]) - _DIGIT_ZERO
                     else:
                         dropped += 1
+                begin += _NEXT
             power += dropped
-        byte = np.int64(text[p])
+        byte = np.uint64(text[p])
         if (byte | _LOWER_CASE) == _LETTER_E:
-            p += 1
-            byte = np.int64(text[p])
+            p += _NEXT
+            byte = np.uint64(text[p])
             is_small = byte == _MINUS
-            if is_small or byte == _PLUS:
-                p += 1
+            p += np.uint64(is_small | (byte == _PLUS))
             begin = p
             exponent = np.int64(0)
-            digit = np.int64(text[p]) - _DIGIT_ZERO
-            while digit >= 0 and digit <= 9:
-                exponent = min(exponent * 10 + digit, _EXPONENT_LIMIT)
-                p += 1
-                digit = np.int64(text[p]) - _DIGIT_ZERO
+            digit = np.uint64(text[p]) - _DIGIT_ZERO
+            while digit <= _NINE:
+                exponent = min(exponent * 10 + np.int64(digit), _EXPONENT_LIMIT)
+                p += _NEXT
+                digit = np.uint64(text[p]) - _DIGIT_ZERO
             is_number = is_number and p > begin
             power += -exponent if is_small else exponent
-        is_number = is_number and is_space(text[p])
-        low, high = float32_bounds(mantissa, power if mantissa != 0 else 0)
+        size = abs(power) if mantissa != _NONE else np.int64(0)
+        near = np.uint64(min(size, _MOST_POWER))
+        far = np.uint64(min(size - np.int64(near), _MOST_POWER))
+        low, high = float32_bounds(mantissa, _POWERS[near], _POWERS[far], power < 0)
+        is_number = is_number and is_space(text[p]) and size <= _MOST_SIZE
         if is_number and low == high and high < _INFINITY:
             values_out[channel, row] = -low if is_negative else low
         else:
             while not is_space(text[p]):
-                p += 1
+                p += _NEXT
             odd_out[odd, 0] = first
             odd_out[odd, 1] = p
             odd_out[odd, 2] = row * channels + channel
@@ -207,34 +210,31 @@ def format_rows(values, decimals, start, stop, text_out, length_out):
     text_out    (B,)    u1  1  bytes; 22 a number always suffice
     length_out  (1,)    i8  1  number of bytes written
     """
-    p = np.int64(0)
+    p = np.uint64(0)
     for row in range(start, stop):
         for channel in range(values.shape[0]):
             value = np.float64(values[channel, row])
-            places = np.int64(decimals[channel])
-            scale = _INT_POWERS[places]
-            number = np.int64(np.rint(abs(value) * np.float64(scale)))
-            if value < _ZERO and number != 0:
+            places = np.uint64(decimals[channel])
+            scale = np.uint64(_INT_POWERS[places])
+            number = np.uint64(np.rint(abs(value) * np.float64(np.int64(scale))))
+            if value < _ZERO and number != _NONE:
                 text_out[p] = _MINUS
-                p += 1
+                p += _NEXT
             whole = number // scale
             fraction = number - whole * scale
-            size = np.int64(1)
-            while size < 19 and whole >= _INT_POWERS[size]:
-                size += 1
-            for i in range(size):
-                text_out[p + size - 1 - i] = _DIGIT_ZERO + whole % 10
-                whole //= 10
+            size = _NEXT
+            while size <= _MOST_PLACES and whole >= np.uint64(_INT_POWERS[size]):
+                size += _NEXT
             p += size
-            if places > 0:
+            for i in range(size):
+                text_out[p - i - _NEXT] = _DIGIT_ZERO + whole % _TEN
+                whole //= _TEN
+            if places > _NONE:
                 text_out[p] = _POINT
-                p += 1
+                p += places + _NEXT
                 for i in range(places):
-                    text_out[p + places - 1 - i] = _DIGIT_ZERO + fraction % 10
-                    fraction //= 10
-                p += places
-            text_out[p] = 32
-            p += 1
-        text_out[p - 1 if values.shape[0] > 0 else p] = _LINE_END
-        p += 0 if values.shape[0] > 0 else 1
+                    text_out[p - i - _NEXT] = _DIGIT_ZERO + fraction % _TEN
+                    fraction //= _TEN
+            text_out[p] = _BLANK if channel < values.shape[0] - 1 else _LINE_END
+            p += _NEXT
     length_out[0] = p

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "kernels"
 ROW = re.compile(r"^(\w+) +\(((?:\w+(?:, ?\w+)*,?)?)\) +(\w+) +(\S+) +(\S.*)$")
 DTYPES = {"f4", "f8", "i4", "i8", "u1", "b1"}
 # Functions of scalars. Whatever else NumPy offers may allocate.
-CONVERSIONS = {"float32", "float64", "int32", "int64", "uint8", "uint32"}
+CONVERSIONS = {"float32", "float64", "int32", "int64", "uint8", "uint32", "uint64"}
 NUMPY_SCALAR = CONVERSIONS | {"bool_", "isfinite", "isinf", "isnan", "floor", "ceil", "rint"}
 ALLOCATING = (
     ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp, ast.JoinedStr,
