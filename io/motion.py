@@ -298,11 +298,11 @@ class Motion:
 
         return read_npz(path)
 
-    def SaveToBVH(self, path: str | os.PathLike[str]) -> None:
+    def SaveToBVH(self, path: str | os.PathLike[str], *, order: str = "ZXY") -> None:
         """Save as BVH; see ``io.bvh.write_bvh``."""
         from .bvh import write_bvh
 
-        write_bvh(path, self)
+        write_bvh(path, self, order=order)
 
     def SaveToNPZ(self, path: str | os.PathLike[str]) -> None:
         """Save as a motion file; see ``io.npz.write_npz``."""

@@ -233,12 +233,12 @@ def test_a_broken_file_is_named_with_its_line(tmp_path):
 
 
 def test_help_is_quick_and_lists_the_commands():
-    best = float("inf")
+    times = []
     for _ in range(4):
         begin = time.perf_counter()
-        status, out, _ = command("--help")
-        best = min(best, time.perf_counter() - begin)
-    assert status == 0
-    assert best < 0.5
-    for name in ("simulate", "info", "doctor"):
-        assert name in out
+        status, out, err = command("--help")
+        times.append(time.perf_counter() - begin)
+        assert status == 0, err
+        for name in ("simulate", "info", "doctor"):
+            assert name in out
+    assert min(times) < 0.5
