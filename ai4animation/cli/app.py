@@ -63,7 +63,7 @@ def simulate(
 
 @app.command()
 def info(
-    file: Annotated[Path, typer.Argument(help="A motion file: .bvh, .npz.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A motion file: .bvh, .npz.")],
     scale: Scale = 1.0,
     framerate: Framerate = None,
     positions: Positions = "absolute",
