@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 
-from harness import row
+from harness import QUICK, row
 
 # What `make demo` does before its first step, timed inside the process; the whole process is timed outside.
 FIRST_STEP = """
@@ -38,7 +38,7 @@ def first_step(cache: str) -> tuple[float, float, float]:
 
 def test_first_step(benchmark, tmp_path):
     cold = benchmark.pedantic(lambda: first_step(str(tmp_path)), rounds=1)
-    warm = min((first_step(str(tmp_path)) for _ in range(3)), key=lambda times: times[2])
+    warm = min((first_step(str(tmp_path)) for _ in range(1 if QUICK else 3)), key=lambda times: times[2])
     row("start", "process to first step, empty kernel cache", cold[2], "s", goal="<= 25 s")
     row(
         "start",
@@ -54,7 +54,7 @@ def test_first_step(benchmark, tmp_path):
 def test_imports(benchmark):
     def imported(statement: str) -> float:
         code = f"import time; t = time.perf_counter()\n{statement}\nprint(time.perf_counter() - t)"
-        return min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5))
+        return min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(1 if QUICK else 5))
 
     benchmark.pedantic(lambda: imported("import ai4animation"), rounds=1)
     row("start", "import ai4animation", imported("import ai4animation"), "s", goal="< 0.3 s")
@@ -71,4 +71,4 @@ def test_imports(benchmark):
         subprocess.run([sys.executable, "-m", "ai4animation", "--help"], capture_output=True, check=True)
         return time.perf_counter() - begin
 
-    row("start", "ai4animation --help", min(helped() for _ in range(5)), "s", goal="< 0.5 s")
+    row("start", "ai4animation --help", min(helped() for _ in range(1 if QUICK else 5)), "s", goal="< 0.5 s")

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FIELDS = ["name", "value", "unit", "reference", "ratio", "goal"]
 
 
-@pytest.mark.parametrize("group", ["fk", "sample", "table"])
+@pytest.mark.parametrize("group", ["bvh", "fk", "sample", "start", "table"])
 def test_a_group_writes_its_rows(tmp_path, group):
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--benchmark-enable", "-q", f"benchmarks/bench_{group}.py"],
