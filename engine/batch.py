@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..io.skeleton import Skeleton, did_you_mean
+from ..io.skeleton import Skeleton
 from .components import Clips, Component, LocalPose, Origin, Playback, Rig, WorldPose
 from .table import Column, Table
 
@@ -117,7 +117,7 @@ class Batch:
 
         Raises:
             ValueError: A value does not fit, or a clip does not exist. Nothing is spawned.
-            KeyError: No clip has that name; the message lists near names.
+            KeyError: No clip has that name; the message lists those there are.
         """
         count = check_count(count)
         places = _values("position", position, (count, 3))
@@ -160,7 +160,7 @@ class Batch:
             return (np.arange(self.count, self.count + count) % len(names)).astype(np.int32)
         if isinstance(clip, str):
             if clip not in names:
-                raise KeyError(f"no clip named {clip!r}{did_you_mean(clip, names)} ({len(names)} clips)")
+                raise KeyError(f"no clip named {clip!r}; the batch has {', '.join(map(repr, names))}")
             return np.full(count, names.index(clip), np.int32)
         indices = np.asarray(clip)
         if not np.issubdtype(indices.dtype, np.integer) or indices.shape not in ((), (count,)):

@@ -26,6 +26,7 @@ from .world import World
 
 # Longest sleep of a paced run [s]: how late it may notice a change of its condition.
 _NAP = 0.05
+_HOOKS = ("start", "update", "draw", "gui")
 
 
 class Mode(StrEnum):
@@ -72,10 +73,15 @@ class Run:
 
     Args:
         world: The world.
-        program: Object with any of ``start`` and ``update``; ``start`` is called now.
+        program: Object with some of ``start``, ``update``, ``draw``, ``gui``; ``start`` is called now.
+
+    Raises:
+        TypeError: The program has none of them, or one that is no method.
     """
 
     def __init__(self, world: World, program: object | None = None) -> None:
+        if program is not None and not any(hasattr(program, name) for name in _HOOKS):
+            raise TypeError(f"a program must have one of the methods {', '.join(_HOOKS)}, got {program!r}")
         self.world = world
         self._update = _hook(program, "update")
         self._interrupted = False

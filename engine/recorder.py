@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -77,12 +78,16 @@ class Recorder:
             name,
         )
 
-    def save(self, path: str | os.PathLike[str]) -> list[Path]:
+    def save(self, path: str | os.PathLike[str], on_file: Callable[[Path], None] | None = None) -> list[Path]:
         """Save what was recorded.
 
         ``.bvh``: one file a character (``name_00000.bvh``, ... when there are several). ``.npz``: one character
         gives a motion file; several give one file with the same fields and ``positions (F, N, J, 3)``,
-        ``quaternions (F, N, J, 4)``, uncompressed.
+        ``quaternions (F, N, J, 4)``, uncompressed: ``Motion.LoadFromNPZ(path, character=...)`` reads one of them.
+
+        Args:
+            path: The file.
+            on_file: Called with each file after it is written.
 
         Returns:
             The files written.
@@ -98,16 +103,22 @@ class Recorder:
             raise ValueError("a recording must have at least one frame of one character, got none")
         write = writers[path.suffix.lower()]
         count = len(self.handles)
-        if count == 1:
-            write(path, self.motion(0, path.stem))
-            return [path]
-        if write is write_npz:
-            self._write_crowd(path)
-            return [path]
-        paths = [path.with_name(f"{path.stem}_{i:05d}{path.suffix}") for i in range(count)]
+        paths = self.paths(path)
         for i, each in enumerate(paths):
-            write(each, self.motion(i, each.stem))
+            if count > 1 and write is write_npz:
+                self._write_crowd(each)
+            else:
+                write(each, self.motion(i, each.stem))
+            if on_file is not None:
+                on_file(each)
         return paths
+
+    def paths(self, path: Path) -> list[Path]:
+        """Return the files that ``save`` writes."""
+        count = len(self.handles)
+        if count == 1 or path.suffix.lower() == ".npz":
+            return [path]
+        return [path.with_name(f"{path.stem}_{i:05d}{path.suffix}") for i in range(count)]
 
     def _write_crowd(self, path: Path) -> None:
         names, parents = self.batch.skeleton.names, self.batch.skeleton.parents

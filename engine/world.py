@@ -81,6 +81,7 @@ class World:
             The batch; its poses are computed by the next ``step``, or at once by ``evaluate``.
 
         Raises:
+            TypeError: The source is something else, a path for example.
             ValueError: The clips do not share a skeleton, or a value does not fit.
         """
         count = check_count(count)
@@ -90,6 +91,10 @@ class World:
             rig, clips = Rig(source, np.array(source.roots, np.int32)), None
         else:
             motions = [source] if isinstance(source, Motion) else list(source)
+            if not all(isinstance(motion, Motion) for motion in motions):
+                raise TypeError(
+                    f"source must be a Motion, several, or a Skeleton, got {source!r}; load files first"
+                )
             rig = rig_of(motions)
             clips = Clips(rig, motions)
         self._enter()
@@ -196,12 +201,15 @@ class World:
         return sum(batch.count for batch in self.batches)
 
     def describe(self) -> str:
-        """Return a table of the systems in order (phase, reads, writes) and of the batches."""
-        rows = [("phase", "system", "reads", "writes")]
+        """Return a table of the systems in order, with the number of batches that have what a row system needs."""
+        rows = [("phase", "system", "reads", "writes", "batches")]
         for system in self._systems:
             reads = ", ".join(kind.__name__ for kind in system.reads)
             writes = ", ".join(kind.__name__ for kind in system.writes)
-            rows.append((system.phase.name, type(system).__name__, reads, writes))
+            served = "-"
+            if isinstance(system, RowSystem):
+                served = str(sum(batch.components.keys() >= system.needs for batch in self.batches))
+            rows.append((system.phase.name, type(system).__name__, reads, writes, served))
         widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         lines.insert(1, "  ".join("-" * width for width in widths))

@@ -202,7 +202,7 @@ def _warn_of_frames(path: str | os.PathLike[str], header: BvhHeader, rows: Rows)
             f"{os.fspath(path)}:{header.frame_count_line}: Frames declares {header.frame_count}, "
             f"the file holds {rows.count}; all of these are loaded",
             FormatWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     if len(rows.bad):
         frames, channels = np.unique(rows.bad[:, 0]), np.unique(rows.bad[:, 1])
@@ -211,7 +211,7 @@ def _warn_of_frames(path: str | os.PathLike[str], header: BvhHeader, rows: Rows)
             f"{os.fspath(path)}: {len(frames)} frames hold values that are not finite numbers, NaN in their "
             f"place: frames {_some(frames.tolist())}, channels {_some(names, len(channels))}",
             FormatWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -252,5 +252,5 @@ def _warn_of_convention(path: str | os.PathLike[str], header: BvhHeader, sink: _
             f"{os.fspath(path)}: position channels are read as {found} but stay near {place}; "
             f"if the pose looks wrong, pass positions={other!r}",
             FormatWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

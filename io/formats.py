@@ -56,9 +56,9 @@ def read_motion(
         FormatError: The ending is unknown, or the file is broken.
     """
     path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"no such file: {os.fspath(path)!r}")
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
-        if not path.exists():
-            raise FileNotFoundError(f"no such file: {os.fspath(path)!r}")
         raise FormatError(path, None, f"must end in one of {', '.join(_READERS)}, got {path.suffix!r}")
     return reader(path, scale, framerate, positions)

@@ -292,11 +292,11 @@ class Motion:
         return read_bvh(path, scale=scale, framerate=framerate, positions=positions)
 
     @classmethod
-    def LoadFromNPZ(cls, path: str | os.PathLike[str]) -> Motion:
+    def LoadFromNPZ(cls, path: str | os.PathLike[str], *, character: int | None = None) -> Motion:
         """Load a motion file of this project or of the original framework; see ``io.npz.read_npz``."""
         from .npz import read_npz
 
-        return read_npz(path)
+        return read_npz(path, character=character)
 
     def SaveToBVH(self, path: str | os.PathLike[str], *, order: str = "ZXY") -> None:
         """Save as BVH; see ``io.bvh.write_bvh``."""

@@ -29,11 +29,15 @@ from .skeleton import Skeleton, did_you_mean, unique_names
 _REQUIRED = ("framerate", "positions", "quaternions", "bone_names")
 
 
-def read_npz(path: str | os.PathLike[str]) -> Motion:
+def read_npz(path: str | os.PathLike[str], *, character: int | None = None) -> Motion:
     """Read a motion file of this project or of the original framework.
 
     Joints may stand in any order; they come out parents first. ``name`` falls back to the file's stem, and one
     of ``parent_names`` and ``parent_indices`` suffices. Frames with NaN load, with a ``FormatWarning``.
+
+    Args:
+        path: The file.
+        character: Which one, in a recording of several (``positions (F, N, J, 3)``, see ``engine.recorder``).
 
     Raises:
         FileNotFoundError: No such file.
@@ -50,8 +54,10 @@ def read_npz(path: str | os.PathLike[str]) -> Motion:
         skeleton, order = Skeleton.sorted(unique_names(names), parents)
     except (ValueError, TypeError) as error:
         raise FormatError(path, "parent_indices", str(error)) from error
-    positions = _floats(path, "positions", fields["positions"], len(names), 3)
-    quaternions = _floats(path, "quaternions", fields["quaternions"], len(names), 4)
+    positions, quaternions = (
+        _floats(path, key, _one_character(path, key, fields[key], character), len(names), channels)
+        for key, channels in (("positions", 3), ("quaternions", 4))
+    )
     framerate = _framerate(path, fields["framerate"])
     if len(positions) != len(quaternions):
         raise FormatError(path, "quaternions", f"must have {len(positions)} frames, got {len(quaternions)}")
@@ -202,6 +208,23 @@ def _strings(path: Path, key: str, array: NDArray[Any]) -> Sequence[str]:
             path, key, f"must be a one-dimensional array of strings, got {array.dtype} {array.shape}"
         )
     return array.tolist()
+
+
+def _one_character(path: Path, key: str, array: NDArray[Any], character: int | None) -> NDArray[Any]:
+    """Return the frames of one character of a recording of several; a single motion as it is."""
+    if array.ndim != 4 and character is None:
+        return array
+    if array.ndim != 4:
+        raise FormatError(path, key, f"holds one character, but character={character} was asked for")
+    if character is None:
+        raise FormatError(
+            path,
+            key,
+            f"is a recording of {array.shape[1]} characters: pass character=, 0 to {array.shape[1] - 1}",
+        )
+    if not 0 <= character < array.shape[1]:
+        raise FormatError(path, key, f"character must lie in 0..{array.shape[1] - 1}, got {character}")
+    return array[:, character]
 
 
 def _floats(path: Path, key: str, array: NDArray[Any], joints: int, channels: int) -> NDArray[np.float32]:

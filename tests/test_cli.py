@@ -74,11 +74,13 @@ def test_many_characters_go_into_one_npz_or_a_bvh_each(clip, tmp_path):
         assert data["positions"].shape == (13, 4, 7, 3)
         assert data["quaternions"].shape == (13, 4, 7, 4)
         assert np.isfinite(data["positions"]).all()
+        one = Motion.LoadFromNPZ(tmp_path / "crowd.npz", character=2)
+        np.testing.assert_allclose(one.positions, data["positions"][:, 2], atol=1e-4)
         # Characters stand apart: the default grid is 2 m wide.
         assert np.linalg.norm(data["positions"][0, 0, 0] - data["positions"][0, 1, 0]) > 0.5
     status, text, err = command("simulate", clip, "--count", 3, "--seconds", 0.2, "--out", tmp_path / "c.bvh")
     assert status == 0, err
-    assert text.count("saved ") == 3
+    assert f"saved {tmp_path / 'c_00000.bvh'} to {tmp_path / 'c_00002.bvh'} (" in text
     assert sorted(p.name for p in tmp_path.glob("c_*.bvh")) == ["c_00000.bvh", "c_00001.bvh", "c_00002.bvh"]
 
 
@@ -144,17 +146,23 @@ def test_ctrl_c_ends_with_the_summary():
 def test_info(clip):
     status, out, err = command("info", clip)
     assert status == 0, err
-    facts = {line[:15].strip(): line[15:].strip() for line in out.splitlines()}
+    facts = {line[:19].strip(): line[19:].strip() for line in out.splitlines()}
     assert facts["frames"] == "61"
     assert facts["rate"] == "30 Hz"
     assert facts["duration"] == "2.000 s"
     assert facts["joints"] == "7 (1 root)"
-    assert facts["moving joints"] == "1 (Hips)"
+    assert facts["translated joints"] == "1 (Hips)"
     assert facts["takes"] == "1 (clip)"
     assert float(facts["height"].split()[0]) > 0
     assert "└── LeftFoot" in out
     status, out, _ = command("info", clip, "--no-tree", "--scale", 2)
     assert "LeftFoot" not in out
+
+
+def test_version():
+    from ai4animation import __version__
+
+    assert command("--version")[:2] == (0, f"ai4animation {__version__}\n")
 
 
 def test_doctor():
@@ -192,15 +200,19 @@ def test_doctor_says_how_to_get_a_graphics_adapter(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["simulate", "none.bvh"], 1, "error: "),
+        (["simulate", "none.bvh"], 1, "error: no such file: 'none.bvh'"),
         (["simulate", "none.xyz"], 1, "error: no such file: 'none.xyz'"),
         (["simulate", "biped:walc"], 1, "did you mean 'walk'"),
         (["simulate", "bipd:walk"], 1, "did you mean 'biped'"),
         (["simulate", "--out", "x.fbx"], 1, "error: --out must end in .npz or .bvh, got 'x.fbx'"),
         (["simulate", "--out", "no/such/folder/x.npz"], 1, "error: the folder of --out does not exist"),
         (["simulate", "--record", "3"], 1, "error: --record needs --out"),
-        (["simulate", "--rate", "0"], 1, "error: "),
-        (["simulate", "--rate", "nan"], 1, "error: "),
+        (
+            ["simulate", "--rate", "0"],
+            1,
+            "error: --rate must be a positive number of steps per second, got 0.0",
+        ),
+        (["simulate", "--rate", "nan"], 1, "error: --rate must be a positive number"),
         (["simulate", "--seconds", "nan"], 2, "--seconds"),
         (["simulate", "--seconds", "inf"], 1, "error: --seconds must be a number, got inf"),
         (["simulate", "--count", "0"], 2, "--count"),

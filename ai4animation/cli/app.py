@@ -1,5 +1,6 @@
 """The command ``ai4animation``. Each command's work is in its own module, loaded when it runs."""
 
+import math
 import sys
 import warnings
 from pathlib import Path
@@ -30,6 +31,23 @@ Positions = Annotated[
 ]
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        from .. import __version__
+
+        typer.echo(f"ai4animation {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """AI-driven character animation: thousands of characters at once."""
+
+
 @app.command()
 def simulate(
     clips: Clips = None,
@@ -42,7 +60,7 @@ def simulate(
     ] = None,
     record: Annotated[int | None, typer.Option(min=1, help="Characters to save (default: all).")] = None,
     loop: Annotated[bool, typer.Option(help="Loop the clips, or hold their last frame.")] = True,
-    spacing: Annotated[float, typer.Option(min=0.0, help="Distance between the characters [m].")] = 2.0,
+    spacing: Annotated[float, typer.Option(min=0.0, help="Distance between the characters in metres.")] = 2.0,
     scale: Scale = 1.0,
     framerate: Framerate = None,
     positions: Positions = "absolute",
@@ -54,6 +72,8 @@ def simulate(
     """
     from .simulate import load_clip, simulate_command
 
+    if not (math.isfinite(rate) and rate > 0):
+        raise ValueError(f"--rate must be a positive number of steps per second, got {rate}")
     motions = [
         load_clip(name, rate, scale=scale, framerate=framerate, positions=positions)
         for name in clips or ("biped:walk", "biped:run")

@@ -46,6 +46,8 @@ def doctor_command() -> int:
     """Print the report; return 1 if something that every user needs is missing."""
     console = Console()
     table = TextTable(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column()
+    table.add_column(overflow="fold")
     problems: list[str] = []
     required_missing = False
     table.add_row("python", f"{platform.python_version()} ({platform.system()} {platform.machine()})")

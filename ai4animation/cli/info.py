@@ -27,7 +27,7 @@ def info_command(path: Path, motion: Motion, show_tree: bool) -> None:
             "joints",
             f"{skeleton.joint_count} ({len(skeleton.roots)} root{'s' if len(skeleton.roots) > 1 else ''})",
         ),
-        ("moving joints", f"{len(moving)} ({', '.join(moving[:4])}{', ...' if len(moving) > 4 else ''})"),
+        ("translated joints", f"{len(moving)} ({', '.join(moving[:4])}{', ...' if len(moving) > 4 else ''})"),
         ("height", f"{motion.height:.4g} (first frame, unit of the file times scale)"),
     ]
     for name, value in rows:

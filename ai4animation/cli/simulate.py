@@ -77,8 +77,12 @@ def simulate_command(
     console = Console()
     print_summary(console, world, driven, ready)
     if out is not None:
-        for path in save(recorders, out):
-            console.print(f"saved {path}", highlight=False, markup=False, soft_wrap=True)
+        paths = save(recorders, out)
+        size = sum(path.stat().st_size for path in paths)
+        last = f" to {paths[-1]}" if len(paths) > 1 else ""
+        console.print(
+            f"saved {paths[0]}{last} ({size / 1e6:,.1f} MB)", highlight=False, markup=False, soft_wrap=True
+        )
     if driven.interrupted:
         raise SystemExit(130)
 
@@ -180,14 +184,27 @@ def print_summary(console: Console, world: World, summary: Summary, ready: float
 
 
 def save(recorders: Sequence[Recorder], out: Path) -> list[Path]:
-    """Save all recordings; with several skeletons each goes to its own file, ``name_skeleton0.npz``."""
-    if len(recorders) == 1:
-        return recorders[0].save(out)
-    return [
-        path
-        for number, recorder in enumerate(recorders)
-        for path in recorder.save(out.with_name(f"{out.stem}_skeleton{number}{out.suffix}"))
-    ]
+    """Save all recordings under a progress bar on standard error.
+
+    With several skeletons each goes to its own file, ``name_skeleton0.npz``.
+    """
+    targets = [out]
+    if len(recorders) > 1:
+        targets = [out.with_name(f"{out.stem}_skeleton{n}{out.suffix}") for n in range(len(recorders))]
+    files = sum(len(recorder.paths(target)) for recorder, target in zip(recorders, targets, strict=True))
+    columns = (
+        TextColumn("saving"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("files"),
+        TimeElapsedColumn(),
+    )
+    written: list[Path] = []
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("save", total=files)
+        for recorder, target in zip(recorders, targets, strict=True):
+            written += recorder.save(target, on_file=lambda path: progress.advance(task))
+    return written
 
 
 def _recorders(batches: Sequence[Batch], steps: int, record: int | None) -> list[Recorder]:

@@ -71,8 +71,14 @@ def test_manual_step_takes_a_dt():
     assert world.time == 0.25
 
 
-def test_a_program_may_have_none_of_the_hooks():
-    assert run(World(), object(), steps=2).summary.steps == 2
+def test_a_program_may_have_some_of_the_hooks_but_not_none():
+    class Drawing:
+        def draw(self, draw):
+            raise AssertionError("headless draws nothing")
+
+    assert run(World(), Drawing(), steps=2).summary.steps == 2
+    with pytest.raises(TypeError, match="must have one of the methods start, update, draw, gui"):
+        run(World(), type("P", (), {"udpate": lambda self: None})(), steps=2)
 
 
 def test_paced_runs_take_real_time_and_hardly_any_processor():

@@ -255,13 +255,14 @@ def test_describe_names_every_system_in_order(motion):
     world.add_system(Tire())
     world.spawn(motion, 3)
     lines = world.describe().splitlines()
-    assert lines[0].split() == ["phase", "system", "reads", "writes"]
+    assert lines[0].split() == ["phase", "system", "reads", "writes", "batches"]
     assert [line.split()[:2] for line in lines[2:6]] == [
         ["INPUT", "Tire"],
         ["ANIMATE", "PlaybackSystem"],
         ["SOLVE", "KinematicsSystem"],
         ["SOLVE", "HierarchySystem"],
     ]
+    assert [line.split()[-1] for line in lines[2:6]] == ["-", "1", "1", "-"]
     assert lines[6].startswith("batch 0: 3 of 16 rows, 7 joints, columns origin_positions")
 
 
@@ -316,6 +317,11 @@ def test_columns_of_the_pose_are_shared_with_torch(motion):
         (lambda w, m: w.step(float("nan")), ValueError, "dt must be a number of seconds >= 0, got nan"),
         (lambda w, m: w.spawn(m, -1), ValueError, "count must be an integer >= 0, got -1"),
         (lambda w, m: w.spawn(m, 2.5), ValueError, "count must be an integer >= 0, got 2.5"),
+        (
+            lambda w, m: w.spawn("walk.bvh", 1),
+            TypeError,
+            "source must be a Motion, several, or a Skeleton, got 'walk.bvh'",
+        ),
         (lambda w, m: w.spawn([], 1), ValueError, "clips must hold at least one motion, got none"),
         (lambda w, m: w.spawn(m, 5, capacity=3), ValueError, r"capacity must be at least count \(5\), got 3"),
         (lambda w, m: w.spawn(m, 2, time=[0, 1, 2]), ValueError, r"time must fit shape \(2,\), got \(3,\)"),
@@ -326,7 +332,7 @@ def test_columns_of_the_pose_are_shared_with_torch(motion):
         ),
         (lambda w, m: w.spawn(m, 2, yaw=np.nan), ValueError, "yaw must be finite, got NaN or infinity"),
         (lambda w, m: w.spawn(m, 2, clip=[0, 1]), ValueError, r"clip must lie in 0..0, got 0..1"),
-        (lambda w, m: w.spawn(m, 2, clip="clap"), KeyError, "no clip named 'clap'; did you mean 'clip'"),
+        (lambda w, m: w.spawn(m, 2, clip="clap"), KeyError, "no clip named 'clap'; the batch has 'clip'"),
         (
             lambda w, m: w.spawn(m.skeleton, 2, clip=0),
             ValueError,

@@ -73,6 +73,24 @@ def test_the_originals_object_array_is_read_without_numpys_pickle(save, motion):
     np.testing.assert_allclose(copy.positions, motion.positions, atol=1e-5)
 
 
+def test_one_character_of_a_recording_of_several(save, motion):
+    crowd = {
+        key: np.stack([array, array[::-1]], axis=1)
+        for key, array in fields(motion).items()
+        if array.ndim == 3
+    }
+    path = save(**crowd)
+    np.testing.assert_allclose(
+        Motion.LoadFromNPZ(path, character=1).positions, motion.positions[::-1], atol=1e-5
+    )
+    with pytest.raises(FormatError, match="is a recording of 2 characters: pass character=, 0 to 1"):
+        read_npz(path)
+    with pytest.raises(FormatError, match=r"character must lie in 0\.\.1, got 2"):
+        read_npz(path, character=2)
+    with pytest.raises(FormatError, match="holds one character, but character=0 was asked for"):
+        read_npz(save(), character=0)
+
+
 @pytest.mark.parametrize("missing", ["parent_names", "parent_indices", "name"])
 def test_a_field_that_others_replace_may_be_missing(save, motion, missing):
     copy = read_npz(save(**{missing: None}))
