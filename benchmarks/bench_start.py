@@ -54,7 +54,9 @@ def test_first_step(benchmark, tmp_path):
 def test_imports(benchmark):
     def imported(statement: str) -> float:
         code = f"import time; t = time.perf_counter()\n{statement}\nprint(time.perf_counter() - t)"
-        return min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(1 if QUICK else 5))
+        return min(
+            float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(1 if QUICK else 5)
+        )
 
     benchmark.pedantic(lambda: imported("import ai4animation"), rounds=1)
     row("start", "import ai4animation", imported("import ai4animation"), "s", goal="< 0.3 s")

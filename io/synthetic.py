@@ -146,9 +146,9 @@ def loop(
 ) -> Motion:
     """Generate a clip of whole cycles to be played round and round.
 
-    The cadence is moved by up to 2 % so that the cycles end on a frame. In place, the motion is seen from the moving
-    path (the feet slide back under the character) and the last frame equals the first. Otherwise the root travels, and
-    the last frame equals the first but for the way made.
+    The cadence is moved by up to 2 % so that the cycles end on a frame; standing gaits last some seconds. In place,
+    the motion is seen from the moving path (the feet slide back under the character) and the last frame equals the
+    first. Otherwise the root travels, and the last frame equals the first but for the way made.
 
     Args:
         character: ``"biped"`` or ``"quadruped"``.
@@ -234,17 +234,34 @@ def _stages(
         ValueError: As ``synthesize``.
     """
     stages: list[Stage] = []
-    for segment in segments:
+    for k, segment in enumerate(segments):
         stage = _stage(character, segment, style)
         before = stages[-1] if stages else None
-        least = _least_seconds(character, stage, before)
+        after = _stage(character, segments[k + 1], style) if k + 1 < len(segments) else stage
+        parts = _parts(character, stage, before, after, style)
+        least = math.fsum(part.seconds for part in parts if part is not stage)
+        spare = segment.seconds - least
+        least += _least_seconds(character, stage, parts[0] if parts[0] is not stage else before)
         if check_length and segment.seconds < least:
             where = f" after {before.gait!r}" if before is not None else ""
             raise ValueError(
                 f"a segment of {segment.gait!r}{where} must last at least {least:.2f} s, got {segment.seconds}"
             )
-        stages.append(stage)
+        stages += [replace(part, seconds=spare) if part is stage else part for part in parts]
     return stages
+
+
+def _parts(character: str, stage: Stage, before: Stage | None, after: Stage, style: Style) -> list[Stage]:
+    """Put the halt before sitting down, and the rise after it, around a stage that sits."""
+    if not stage.sits:
+        return [stage]
+    idle = _stage(character, Segment("idle", 1.0), style)
+    parts = [stage]
+    if before is not None and not before.stands:
+        parts.insert(0, replace(idle, seconds=blend_seconds(before.vector, idle.vector)))
+    if not after.stands:
+        parts.append(replace(idle, seconds=blend_seconds(stage.vector, idle.vector)))
+    return parts
 
 
 def _least_seconds(character: str, stage: Stage, before: Stage | None) -> float:
@@ -316,9 +333,7 @@ _LIKELY = {
 _HOME = 15.0  # m from the origin, beyond which a session turns back
 
 
-def _random_segments(
-    character: str, seconds: float, rng: np.random.Generator, style: Style
-) -> list[Segment]:
+def _random_segments(character: str, seconds: float, rng: np.random.Generator, style: Style) -> list[Segment]:
     """Draw segments that fill the time; the place is followed roughly, to turn back when far away."""
     names = list(_LIKELY[character])
     weights = np.array([_LIKELY[character][name] for name in names], float)
@@ -348,11 +363,13 @@ def _random_segments(
         segment = Segment(name, length, speed, turn, direction)
         stage = _stage(character, segment, style)
         least = _least_seconds(character, stage, before) + rng.uniform(0.3, 1.0)
+        if stage.sits:
+            least += 6.0  # to halt before and rise after
         segment = replace(segment, seconds=max(length, least))
         segments.append(segment)
         middle = heading + 0.5 * turn * segment.seconds + direction
         place = place + speed * segment.seconds * np.array([math.sin(middle), math.cos(middle)])
         heading += turn * segment.seconds
         time += segment.seconds
-        before = stage
+        before = _stage(character, Segment("idle", 1.0), style) if stage.sits else stage
     return segments

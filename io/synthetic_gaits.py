@@ -1,9 +1,9 @@
 """What each gait looks like: one vector of numbers per gait, speed, turn, direction and style.
 
-A vector holds plain numbers (cadence, duty, step width, ...) and waves: functions of the gait's phase with a mean and
-two harmonics, five numbers each. A transition blends two vectors. Phase 0 is the landing of the left (hind) foot; a wave
-is given by the phases of its peaks. The amplitudes follow the textbook picture of human and canine gait (Perry and
-Burnfield, Gait Analysis, 2010; Hildebrand, Symmetrical gaits of dogs, 1968) and were then tuned by eye.
+A vector holds plain numbers (cadence, duty, step width, ...) and waves: functions of the gait's phase with a mean
+and two harmonics, five numbers each. A transition blends two vectors. Phase 0 is the landing of the left (hind) foot;
+a wave is given by the phases of its peaks. The amplitudes follow the textbook picture of human and canine gait (Perry
+and Burnfield, Gait Analysis, 2010; Hildebrand, Symmetrical gaits of dogs, 1968) and were then tuned by eye.
 """
 
 from __future__ import annotations
@@ -54,6 +54,11 @@ WAVES = (
     "spread",  # rad, biped: arm away from the body
     "tail_pitch",  # rad, quadruped: positive hangs lower
     "tail_yaw",  # rad, quadruped
+    "rock_hip",  # rad, quadruped, of the fore legs' mean phase: added to the pitch of the hips,
+    "rock_chest",  # rad, of the chest,
+    "rock_bob",  # m, to the height of the root,
+    "rock_neck",  # rad, to the pitch of the neck
+    "rock_tail",  # rad, and of the tail
     "hind_pitch",  # rad, quadruped, of the leg's own phase: foot segment leans forward
     "fore_pitch",
     "shoulder",  # rad, quadruped, of the leg's own phase: shoulder blade forward
@@ -74,13 +79,13 @@ class Style:
     arm_swing: float = 1.0
     """Factor on the arms' swing, 0..2."""
     bounce: float = 1.0
-    """Factor on the up and down of the body, 0..2."""
+    """Factor on the up and down of the body, 0..1.5."""
     sway: float = 1.0
     """Factor on the side to side of the body, 0..2."""
     lean: float = 0.0
     """Added forward lean of the trunk [rad], -0.3..0.5."""
     stride: float = 1.0
-    """Factor on the length of the strides at the same speed, 0.7..1.2."""
+    """Factor on the length of the strides at the same speed, 0.8..1.15."""
     crouch: float = 0.0
     """Bent legs, 0..1."""
     energy: float = 1.0
@@ -96,10 +101,10 @@ class Style:
 
 _STYLE_RANGES = {
     "arm_swing": (0.0, 2.0),
-    "bounce": (0.0, 2.0),
+    "bounce": (0.0, 1.5),
     "sway": (0.0, 2.0),
     "lean": (-0.3, 0.5),
-    "stride": (0.7, 1.2),
+    "stride": (0.8, 1.15),
     "crouch": (0.0, 1.0),
     "energy": (0.5, 1.5),
 }
@@ -189,11 +194,11 @@ def _biped(gait: str, speed: float, turn: float, direction: float, style: Style)
     spread = 0.25 * abs(speed * math.sin(direction)) / cadence
     program["width"] = _number(program, "width") + max(spread - 0.03, 0.0)
     inward = speed * math.cos(direction) * turn / GRAVITY
-    for name, share in (("hip_roll", -0.5), ("chest_roll", -0.9), ("sway", 0.3)):
+    for name, share in (("hip_roll", -0.5), ("chest_roll", -0.9), ("sway", 0.04)):
         _shift(program, name, share * inward)
     _shift(program, "head_yaw", 0.2 * turn)
     _shift(program, "chest_yaw", 0.06 * turn)
-    return _crouched(program, style.crouch + (1.0 if gait == "crouch" else 0.0))
+    return _crouched(program, max(style.crouch, 1.0 if gait == "crouch" else 0.0))
 
 
 def _biped_stand(gait: str, style: Style) -> Program:
@@ -238,7 +243,7 @@ def _biped_walk(gait: str, speed: float, turn: float, direction: float, style: S
         "land": 0.65 * (duty - 0.5),
         "offset_1": 0.5,
         "width": -0.015 * ahead,
-        "fore": -0.02 - 0.085 * min(ahead, 1.0),
+        "fore": -0.02 - 0.065 * min(ahead, 1.0),
         "clearance": style.energy * (0.035 + 0.02 * min(pace, 1.0)),
         "toe_off": (0.1 + 0.52 * ahead) * low,
         "heel_strike": 0.3 * ahead * low,
@@ -263,7 +268,7 @@ def _biped_walk(gait: str, speed: float, turn: float, direction: float, style: S
 def _biped_run(speed: float, style: Style) -> Program:
     cadence = (1.27 + 0.08 * speed) / style.stride
     duty = max(0.42 - 0.03 * speed, 0.2)
-    duty = max(min(duty, 0.78 * cadence / max(speed, 0.1)), 0.12)
+    duty = max(min(duty, 0.7 * cadence / max(speed, 0.1)), 0.12)
     drive = min(speed / 3.0, 1.8)
     # In flight the body falls: the double-frequency bob may accelerate with about gravity.
     bob = 0.85 * GRAVITY / (4 * math.pi * cadence) ** 2 * style.bounce
@@ -274,12 +279,12 @@ def _biped_run(speed: float, style: Style) -> Program:
         "land": 0.12 * duty,
         "offset_1": 0.5,
         "width": -0.035,
-        "fore": -0.06,
+        "fore": -0.078,
         "clearance": 0.05 * style.energy,
         "kick": min(0.05 + 0.08 * speed, 0.42) * (0.6 + 0.4 * style.energy),
         "toe_off": 0.5 + 0.12 * drive,
         "heel_strike": 0.08,
-        "height": -0.05 - 0.012 * drive,
+        "height": -0.055 - 0.012 * drive,
         "liveliness": 0.15,
         "sway": _wave(0.0, 0.014 * style.sway, 0.5 * duty),
         "surge": _wave(0.0, 0.0, 0.0, 0.01, 0.0),
@@ -329,11 +334,11 @@ def _quadruped(gait: str, speed: float, turn: float, direction: float, style: St
     sideways = speed * abs(math.sin(direction))
     program["width"] = _number(program, "width") + 0.12 * sideways / _number(program, "cadence")
     inward = speed * math.cos(direction) * turn / GRAVITY
-    for name, share in (("hip_roll", -0.3), ("chest_roll", -0.3), ("sway", 0.08)):
+    for name, share in (("hip_roll", -0.3), ("chest_roll", -0.3), ("sway", 0.04)):
         _shift(program, name, share * inward)
     for name, share in (("chest_yaw", 0.12), ("hip_yaw", -0.06), ("head_yaw", 0.3), ("tail_yaw", -0.15)):
         _shift(program, name, share * turn)
-    _shift(program, "height", -0.1 * style.crouch)
+    _shift(program, "height", -0.06 * style.crouch)
     return program
 
 
@@ -342,7 +347,7 @@ def _quadruped_stand(gait: str, style: Style) -> Program:
         "cadence": 0.85,
         "duty": 0.8,
         "clearance": 0.03,
-        "height": -0.006 - 0.1 * style.crouch,
+        "height": -0.006 - 0.06 * style.crouch,
         "liveliness": 1.0 if gait == "idle" else 0.5,
         "tail_pitch": _wave(0.35),
         "neck_pitch": _wave(-0.1),
@@ -350,9 +355,10 @@ def _quadruped_stand(gait: str, style: Style) -> Program:
     }
     if gait == "sit":
         program |= {
+            "cadence": 1.5,
             "clearance": 0.022,
             "hind_fore": 0.2,
-            "height": -0.265,
+            "height": -0.255,
             "surge": _wave(0.03),
             "hip_pitch": _wave(-0.74),
             "chest_pitch": _wave(-0.58),
@@ -374,8 +380,11 @@ def _stepping(gait: str, speed: float, turn: float, direction: float, style: Sty
     if gait == "trot":
         duty = max(min(duty, 0.4 * cadence / max(speed, 0.1)), 0.15)
     else:
-        cadence = max(cadence, duty * speed / 0.44, duty * speed * abs(math.sin(direction)) / 0.2)
+        # Turning moves the fore legs to the side.
+        sideways = speed * abs(math.sin(direction)) + 0.45 * abs(turn)
+        cadence = max(cadence, duty * speed / 0.44, duty * sideways / 0.26)
     pace = min(speed / (2.2 if gait == "trot" else 0.9), 1.3)
+    ahead = min(pace, 1.0) * math.cos(direction)
     lively = style.energy * pace
     mid = 0.5 * duty
     trot = gait == "trot"
@@ -387,7 +396,8 @@ def _stepping(gait: str, speed: float, turn: float, direction: float, style: Sty
         "offset_2": offsets[1],
         "offset_3": offsets[2],
         "width": -0.012 * pace,
-        "fore": -0.012 * pace,
+        "fore": 0.05 * ahead,
+        "hind_fore": -0.02 * ahead,
         "clearance": style.energy * (0.035 + (0.035 if trot else 0.02) * pace),
         "kick": (0.02 if trot else 0.01) * lively,
         "height": (-0.026 if trot else -0.02) * min(pace, 1.0) - 0.006,
@@ -398,7 +408,7 @@ def _stepping(gait: str, speed: float, turn: float, direction: float, style: Sty
         "hip_pitch": _wave(0.0, 0.0, 0.0, 0.02 * lively, 0.1),
         "hip_yaw": _wave(0.0, (0.05 if trot else 0.09) * lively, 0.5),
         "hip_roll": _wave(0.0, (0.03 if trot else 0.06) * lively * style.sway, mid),
-        "chest_pitch": _wave(style.lean, 0.0, 0.0, 0.015 * lively, 0.3),
+        "chest_pitch": _wave(0.25 * style.lean, 0.0, 0.0, 0.015 * lively, 0.3),
         "chest_yaw": _wave(0.0, (0.04 if trot else 0.07) * lively, 0.05 if trot else 0.75),
         "chest_roll": _wave(0.0, 0.03 * lively * style.sway, 0.5 + mid if trot else 0.25 + mid),
         "neck_pitch": _wave(-0.05 if trot else 0.12, 0.0, 0.0, (0.03 if trot else 0.07) * style.bounce, 0.15),
@@ -415,16 +425,14 @@ def _bounding(gait: str, speed: float, style: Style) -> Program:
     gallop = gait == "gallop"
     offsets = _GALLOP if gallop else _CANTER
     cadence = ((2.0 + 0.11 * speed) if gallop else (1.7 + 0.1 * speed)) / style.stride
-    duty = max(min(0.26 if gallop else 0.38, 0.42 * cadence / max(speed, 0.1)), 0.12)
-    drive = min(speed / (6.0 if gallop else 3.8), 1.2) * style.energy
-    # The middle of the fore stance; the body pitches down on it and flies after it.
-    landing = -0.5 * (offsets[1] + offsets[2]) % 1.0
-    fore = landing + 0.5 * duty
-    nod = (0.16 if gallop else 0.1) * drive
-    flight = 0.5 * GRAVITY / (2 * math.pi * cadence) ** 2 * style.bounce * min(drive, 1.0)
-    # The trunk rocks about its middle, not about the hips: they rise while the nose goes down.
+    duty = max(min(0.26 if gallop else 0.38, 0.38 * cadence / max(speed, 0.1)), 0.12)
+    drive = min(speed / (6.0 if gallop else 3.8), 1.2) * (0.7 + 0.3 * style.energy)
+    # The trunk pitches down on the fore legs, as long as they work together, and flies after them. It rocks about its
+    # middle, not about the hips: they rise while the nose goes down.
+    nod = (0.17 if gallop else 0.14) * drive
+    flight = 0.32 * GRAVITY / (2 * math.pi * cadence) ** 2 * style.bounce * min(drive, 1.0)
     rock = 0.2 * nod
-    rise, peak = math.hypot(flight, rock), fore + 0.3 * flight / (flight + rock)
+    mid = 0.5 * duty
     return {
         "cadence": cadence,
         "duty": duty,
@@ -432,21 +440,25 @@ def _bounding(gait: str, speed: float, style: Style) -> Program:
         "offset_2": offsets[1],
         "offset_3": offsets[2],
         "width": -0.015,
-        "fore": -0.015,
-        "clearance": (0.05 + 0.02 * drive) * style.energy,
-        "kick": 0.03 * drive,
-        "height": -0.035 - 0.012 * drive,
+        "fore": 0.04,
+        "hind_fore": -0.025,
+        "clearance": (0.045 + 0.015 * drive) * style.energy,
+        "kick": 0.02 * drive,
+        "height": -0.03 - 0.01 * drive,
         "liveliness": 0.15,
         "surge": _wave(0.0, 0.01, 0.2),
-        "bob": _wave(0.0, rise, peak),
-        "hip_pitch": _wave(0.0, nod, fore - 0.08),
-        "chest_pitch": _wave(style.lean, 0.8 * nod, fore + 0.04),
+        "chest_pitch": _wave(0.25 * style.lean),
         "chest_yaw": _wave(0.03),
-        "neck_pitch": _wave(0.25 if gallop else 0.1, 0.1 * style.bounce * drive, fore + 0.5),
-        "head_pitch": _wave(0.1, 0.03, fore),
-        "tail_pitch": _wave(-0.15, 0.2 * drive, fore + 0.2),
-        "hind_pitch": _wave(0.12, 0.42 * drive, duty + 0.05),
-        "fore_pitch": _wave(0.25, 0.6 * drive, duty + 0.08),
+        "neck_pitch": _wave(0.25 if gallop else 0.1),
+        "head_pitch": _wave(0.1),
+        "tail_pitch": _wave(-0.15),
+        "rock_hip": _wave(0.0, nod, mid - 0.08),
+        "rock_chest": _wave(0.0, 0.8 * nod, mid + 0.04),
+        "rock_bob": _wave(0.0, math.hypot(flight, rock), mid + 0.3 * flight / (flight + rock + 1e-6)),
+        "rock_neck": _wave(0.0, 0.1 * drive, mid + 0.5),
+        "rock_tail": _wave(0.0, 0.2 * drive, mid + 0.2),
+        "hind_pitch": _wave(0.15, 0.45 * drive, duty + 0.18),
+        "fore_pitch": _wave(0.25, 0.6 * drive, duty + 0.18),
         "shoulder": _wave(0.0, 0.3 * drive, -0.06),
     }
 

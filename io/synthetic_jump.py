@@ -66,7 +66,14 @@ def jump_shape(character: str) -> JumpShape:
 
 
 def _body(
-    crouch: float, depth: float, push: float, height: float, rise: float, dip: float, absorb: float, end: float
+    crouch: float,
+    depth: float,
+    push: float,
+    height: float,
+    rise: float,
+    dip: float,
+    absorb: float,
+    end: float,
 ) -> tuple[Curve, float, float]:
     """Return the curve of the root's height, the take-off and the landing time."""
     leave = crouch + push

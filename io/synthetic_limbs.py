@@ -1,8 +1,9 @@
 """Feet and legs: the path of a foot over its cycle, and the limb that follows it.
 
-A foot turns about a fixed point while it is on the ground: about the heel from the landing to the flat foot, about the
-ball (of a dog: the paw) from there to the lift. The point itself stays at its footfall. The limb is solved in closed
-form in the plane through hip, ankle and the direction the knee points to, so that its middle joint is a pure hinge.
+A foot turns about a fixed point while it is on the ground: about the heel from the landing to the flat foot, about
+the ball (of a dog: the paw) from there to the lift. The point itself stays at its footfall. The limb is solved in
+closed form in the plane through hip, ankle and the direction the knee points to, so that its middle joint is a pure
+hinge.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ from .synthetic_math import (
 from .synthetic_plan import Footfalls, Timeline
 from .synthetic_rigs import Leg, reach
 
-# Shares of the straight limb, which is a singular pose. The root stays low enough for a standing foot to be within the
-# first; a foot in the air that would be farther is drawn in, so that the limb never passes the second.
-_REACH, _FULL_REACH = 0.982, 0.994
-# How much higher the root may be than a foot in the air would allow [m].
-_AIR_SLACK = 0.6
+# Shares of the straight limb, which is a singular pose. The root stays low enough for a standing foot to be within
+# the first. A foot in the air that would be farther than the second, soon after the lift than the third, is drawn in:
+# the limb never passes the fourth.
+_REACH, _LONG, _AIR_LONG, _FULL = 0.98, 0.983, 0.93, 0.995
+# Shares of the hip's height that a foot in the air should, and must, stay below the hip.
+_BELOW, _CLOSEST = 0.42, 0.3
 _TOE_OUT = 0.09
 
 
@@ -66,19 +68,19 @@ def foot_path(
         own_pitch: (n,) pitch of a paw [rad]; None for a foot that rolls over heel and ball.
     """
     leg = falls.leg
-    number = dict(zip(NUMBERS, numbers, strict=True))
-    duty = number["duty"]
+    number: dict[str, Array] = dict(zip(NUMBERS, numbers, strict=True))
     phase = falls.phase(time)
     cycle = np.floor(phase).astype(np.intp)
-    part = phase - cycle
+    part, now = phase - cycle, cycle - falls.cycle
+    duty = number["duty"] = falls.duties[now]
     swing = np.clip((part - duty) / (1.0 - duty), 0.0, 1.0)
     # Where swings are long, a late start would leave the foot far behind the body.
-    share = glide(swing, np.clip(0.08 + 0.42 * duty, 0.16, 0.35))
-    now = cycle - falls.cycle
+    share = glide(swing, np.clip(0.5 * duty, 0.09, 0.35))
     place = falls.places[:, now] + (falls.places[:, now + 1] - falls.places[:, now]) * share
     yaw = falls.yaws[now] + (falls.yaws[now + 1] - falls.yaws[now]) * share + _TOE_OUT * leg.side * leg.bend
     lift = number["clearance"] * arch(swing) + number["kick"] * early_arch(swing)
     contact, flight = part <= duty, swing
+    number["land"] = np.minimum(number["land"], 0.3 * duty)
 
     if own_pitch is None:
         pitch, pivot = _rolling(part, swing, number)
@@ -127,7 +129,7 @@ def _rolling(part: Array, swing: Array, number: dict[str, Array]) -> tuple[Array
 
 
 def highest_root(leg: Leg, foot: Foot, socket: Array) -> Array:
-    """Return the greatest root height at which the limb still reaches its foot [m], much more in the air.
+    """Return the greatest root height at which the limb still reaches its foot [m], infinite in the air.
 
     Args:
         leg: The limb.
@@ -138,7 +140,7 @@ def highest_root(leg: Leg, foot: Foot, socket: Array) -> Array:
     across = (foot.ankle[0] - socket[0]) ** 2 + (foot.ankle[2] - socket[2]) ** 2
     # The floor only keeps the root finite: no gait comes near it.
     height = foot.ankle[1] + np.sqrt(np.maximum(longest * longest - across, 1e-4)) - socket[1]
-    return height + _AIR_SLACK * plateau(foot.flight, 0.1)
+    return np.where(foot.flight > 0.0, np.inf, height)
 
 
 def solve_limb(leg: Leg, foot: Foot, socket: Array, socket_rotation: Array, facing: Array) -> list[Array]:
@@ -152,7 +154,7 @@ def solve_limb(leg: Leg, foot: Foot, socket: Array, socket_rotation: Array, faci
         facing: (n,) direction the middle joint bends towards (knee) or away from (elbow) [rad].
     """
     sine, cosine = np.sin(facing), np.cos(facing)
-    x, y, z = _drawn_in(leg, foot.ankle - socket)
+    x, y, z = _within(leg, foot, socket)
     side, ahead = x * cosine - z * sine, z * cosine + x * sine
     distance = np.sqrt(x * x + y * y + z * z)
     roll = np.arctan2(side, -y)
@@ -174,12 +176,19 @@ def solve_limb(leg: Leg, foot: Foot, socket: Array, socket_rotation: Array, faci
     ]
 
 
-def _drawn_in(leg: Leg, limb: Array) -> Array:
-    """Return the vector from hip to ankle, shortened where the limb could not reach; unchanged for standing feet."""
+def _within(leg: Leg, foot: Foot, socket: Array) -> Array:
+    """Return the vector from hip to ankle, changed in the air where the limb would fold up or could not reach."""
+    limb = foot.ankle - socket
+    # x - tanh x starts with a third power: the joints' accelerations stay continuous.
+    height = np.maximum(socket[1], 0.05)
+    room = (_BELOW - _CLOSEST) * height
+    under = np.maximum(_BELOW * height + limb[1], 0.0)
+    limb[1] -= (under - room * np.tanh(under / room)) * plateau(foot.flight, 0.25)
     distance = np.sqrt((limb * limb).sum(axis=0))
-    near, room = reach(leg, _REACH), reach(leg, _FULL_REACH - _REACH)
+    near = reach(leg, _LONG) - reach(leg, _LONG - _AIR_LONG) * plateau(foot.flight, 0.15)
+    spare = reach(leg, _FULL) - near
     over = np.maximum(distance - near, 0.0)
-    return limb * (1.0 - (over - room * np.tanh(over / room)) / distance)
+    return limb * (1.0 - (over - spare * np.tanh(over / spare)) / distance)
 
 
 def _cosine(near: float, distance: Array, far: float) -> Array:

@@ -108,8 +108,8 @@ class Curve:
 class Cover:
     """A smooth function of time that is nowhere less than samples of a rough one.
 
-    The running maximum of the samples, averaged three times and taken as the control points of a uniform cubic spline:
-    every value is a weighted mean of maxima over windows that hold the time in question. Twice differentiable.
+    The running maximum of the samples, averaged three times and taken as the control points of a uniform cubic
+    spline: every value is a weighted mean of maxima over windows that hold its time. Twice differentiable.
 
     Args:
         begin: Time of the first sample [s].
@@ -123,7 +123,9 @@ class Cover:
     def __init__(self, begin: float, step: float, samples: Array) -> None:
         self._begin, self._step = begin, step
         reach = 3 * self._BOX + self._SPLINE + 1
-        points = np.lib.stride_tricks.sliding_window_view(np.pad(samples, reach, "edge"), 2 * reach + 1).max(axis=1)
+        points = np.lib.stride_tricks.sliding_window_view(np.pad(samples, reach, "edge"), 2 * reach + 1).max(
+            axis=1
+        )
         for _ in range(3):
             padded = np.pad(points, self._BOX, "edge")
             points = np.mean([padded[k : k + len(points)] for k in range(2 * self._BOX + 1)], axis=0)

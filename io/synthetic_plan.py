@@ -1,8 +1,8 @@
 """From segments to a continuous plan: blended gait vectors, the root's path, the phase and every footfall.
 
 Nothing here depends on a frame rate: the path is integrated on a fixed grid and read between its points by cubic
-Hermite interpolation, the rest is in closed form. Times are seconds from the first frame. The plan reaches beyond both
-ends, so that the feet know where they come from and where they go.
+Hermite interpolation, the rest is in closed form. Times are seconds from the first frame. The plan reaches beyond
+both ends, so that the feet know where they come from and where they go.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def blend_seconds(before: Vector, after: Vector) -> float:
         1.875 * float(change[_TURN]) / _TURN_ACCELERATION,
         1.875 * phase / cadence,
         1.875 * float(change[_DUTY]) / cadence,
-        math.sqrt(5.8 * height / 1.5),
+        math.sqrt(5.8 * height),
     )
 
 
@@ -81,7 +81,7 @@ class Timeline:
         )
         self.first, self.last = -MARGIN, seconds + MARGIN
         count = math.ceil((self.last - self.first) / STEP) + 1
-        self._grid = self.first + STEP * np.arange(count)
+        self._grid = self.first + STEP * np.arange(count, dtype=np.float64)
         self._integrate()
         self._stand(stages)
         self._place_jumps(stages)
@@ -111,6 +111,7 @@ class Timeline:
         side, forward, turn, cadence = self.vector(self._grid, rows)
         side_m, forward_m, turn_m, cadence_m = self.vector(self._grid[:-1] + 0.5 * STEP, rows)
         heading = _integral(turn, turn_m)
+        heading -= np.interp(0.0, self._grid, heading)
         heading_m = 0.5 * (heading[1:] + heading[:-1]) + STEP / 8 * (turn[:-1] - turn[1:])
         x_slope, z_slope = turned(side, forward, heading)
         x_mid, z_mid = turned(side_m, forward_m, heading_m)
@@ -123,7 +124,7 @@ class Timeline:
             ]
         )
         self._slopes = np.stack([turn, x_slope, z_slope, cadence])
-        # Heading 0, path and phase start at the origin in the first frame.
+        # The first frame is at the origin, at phase 0, and faces +Z (all but the last bits of it).
         self._values -= self._read(np.zeros(1), slice(None))
 
     def _read(self, time: Array, rows: slice | int) -> Array:
@@ -216,8 +217,8 @@ class Timeline:
 class Footfalls:
     """Where and when one leg stands, for every cycle.
 
-    The foot stands from leg phase k to k + duty and swings until k + 1. Its place is that below the root at the middle
-    of the stance, as the root will be there.
+    The foot stands from leg phase k to ``k + duties[k]`` and swings until k + 1. Its place is that below the root at
+    the middle of the stance, as the root will be there.
 
     Args:
         timeline: The plan.
@@ -233,17 +234,32 @@ class Footfalls:
         self._offset = row(f"offset_{number}") if number else None
         grid = np.arange(timeline.first, timeline.last, 1.0 / 60.0)
         phase = self.phase(grid)
-        lift = phase - timeline.vector(grid, _DUTY)
+        duty = timeline.vector(grid, _DUTY)
         self.cycle = math.floor(phase[0])
         cycles = np.arange(self.cycle, math.floor(phase[-1]) + 2)
-        # Standing halts the phase and shifts the duty a little back and forth; no foot lifts there.
-        strikes = np.interp(cycles, np.maximum.accumulate(phase), grid)
-        lifts = np.interp(cycles, np.maximum.accumulate(lift), grid)
-        middles = 0.5 * (strikes + lifts)
+        # The first time that the phase passes the duty: no foot that has lifted returns when the duty grows again.
+        self.strikes = strikes = np.interp(cycles, np.maximum.accumulate(phase), grid)
+        lifts = np.interp(cycles, np.maximum.accumulate(phase - duty), grid)
+        # Between a slow and a fast gait a foot would stand for as long as in the one while the body moves as fast as
+        # in the other: it lifts before the body has moved on too far.
+        side, forward, turn = timeline.vector(grid, np.array([_SIDE, _FORWARD, _TURN]))
+        speed = np.hypot(side + turn * self.leg.place[1], forward - turn * self.leg.place[0])
+        travel = np.cumsum(speed) / 60.0
+        longest = np.interp(strikes, grid, travel) + timeline.rig.longest_stance
+        lifts = np.where(longest < travel[-1], np.minimum(lifts, np.interp(longest, travel, grid)), lifts)
+        self.lifts = lifts
+        shares = np.where(lifts < grid[-1], self.phase(lifts) - cycles, duty[-1])
+        self.duties = np.clip(shares, 0.06, 0.96)
         halts = np.array([span[0] for span in timeline.stands if span is not None] + [math.inf])
         halt = halts[np.searchsorted(halts, strikes)]
-        middles = np.where(halt <= lifts, halt, middles)
+        middles = np.where(halt <= lifts, halt, 0.5 * (strikes + lifts))
         self._place(middles, rng.standard_normal((3, len(cycles))) * jitter)
+        # When speeding up, the middle of the way is not where the root is at half the time.
+        begin, end = timeline.path(strikes), timeline.path(lifts)
+        way = end - begin
+        late = ((0.5 * (begin + end) - timeline.path(middles)) * way).sum(axis=0)
+        late /= np.maximum((way * way).sum(axis=0), 1e-9)
+        self.places += np.where(halt <= lifts, 0.0, late * way)
 
     def phase(self, time: Array) -> Array:
         """Return the leg's phase [cycles]."""

@@ -28,18 +28,26 @@ from .synthetic_rigs import Rig
 # Frames computed together: the temporaries stay in the cache.
 _CHUNK = 2048
 _SINK_STEP = 1.0 / 60.0
+_MOMENT = 1e-4
 _LEG_WAVES = ("hind_pitch", "fore_pitch", "shoulder")
+_ROCK = {
+    "rock_hip": "hip_pitch",
+    "rock_chest": "chest_pitch",
+    "rock_bob": "bob",
+    "rock_neck": "neck_pitch",
+    "rock_tail": "tail_pitch",
+}
 _BODY = WAVES[: WAVES.index("neck_pitch")]
 _OWN = {
     "biped": (*_BODY, "arm", "elbow", "spread"),
-    "quadruped": (*_BODY, "neck_pitch", "tail_pitch", "tail_yaw", *_LEG_WAVES),
+    "quadruped": (*_BODY, "neck_pitch", "tail_pitch", "tail_yaw", *_ROCK, *_LEG_WAVES),
 }
 
 
 class Fidget:
     """Slow variation that never repeats, or repeats after ``period`` [s]: sums of sines with random phases."""
 
-    NAMES = ("sway", "surge", "chest_yaw", "head_yaw", "head_pitch", "size", "wag")
+    NAMES: tuple[str, ...] = ("sway", "surge", "chest_yaw", "head_yaw", "head_pitch", "size", "wag")
 
     def __init__(self, rng: np.random.Generator, period: float | None) -> None:
         frequencies = rng.uniform(0.06, 0.35, (len(self.NAMES), 3))
@@ -54,7 +62,7 @@ class Fidget:
     def __call__(self, time: Array) -> dict[str, Array]:
         """Return the variations, each within -1..1, at n times."""
         angle = self._turns[..., None] * time + self._phases[..., None]
-        found = dict(zip(self.NAMES, np.sin(angle).mean(axis=1), strict=True))
+        found: dict[str, Array] = dict(zip(self.NAMES, np.sin(angle).mean(axis=1), strict=True))
         found["breath"] = np.sin(self._breath * time)
         found["wag"] = np.sin(self._wag * time) * (0.5 + 0.5 * found["wag"])
         return found
@@ -117,11 +125,7 @@ class Animator:
             rows.append(np.arange(where.start, where.stop))
         self._rows = np.concatenate(rows)
         self._offsets = self.rig.skeleton.offsets.astype(np.float64)
-        # A standing foot that the root would be too high for is announced: the root sinks before and rises after.
-        begin, end = timeline.first + 1.0, timeline.last - 1.0
-        grid = begin + _SINK_STEP * np.arange(int((end - begin) / _SINK_STEP) + 1)
-        pieces = [self._excess_height(grid[k : k + _CHUNK]) for k in range(0, len(grid), _CHUNK)]
-        self._sink = Cover(begin, _SINK_STEP, np.concatenate(pieces))
+        self._sink = self._plan_sinking(period)
 
     def poses(self, times: Array, in_place: bool) -> Poses:
         """Return the poses at the times of the frames [s]; ``in_place`` as seen from the moving path."""
@@ -157,6 +161,25 @@ class Animator:
             local[0] = multiply(about_y(-body.heading), local[0])
         return local, root, np.stack([foot.contact for foot in body.feet], axis=1)
 
+    def _plan_sinking(self, period: float | None) -> Cover:
+        """Let the root sink in time before a standing foot would be out of reach, and rise after."""
+        begin, end = self._timeline.first + 1.0, self._timeline.last - 1.0
+        step = _SINK_STEP
+        if period is not None:
+            step = period / max(round(period / _SINK_STEP), 1)
+        grid = begin + step * np.arange(int((end - begin) / step) + 1, dtype=np.float64)
+        # The worst is just after landing and just before the lift, between the points of the grid.
+        events = np.sort(
+            np.concatenate([[*(falls.strikes + _MOMENT), *(falls.lifts - _MOMENT)] for falls in self._falls])
+        )
+        events = events[(events >= begin) & (events < grid[-1])]
+        excess = self._excess_height(grid)
+        extra = self._excess_height(events)
+        place = ((events - begin) / step).astype(np.intp)
+        np.maximum.at(excess, place, extra)
+        np.maximum.at(excess, place + 1, extra)
+        return Cover(begin, step, excess)
+
     def _pose_body(self, time: Array) -> _Body:
         """Pose all but the legs, and place the feet; the root's height is still to come."""
         timeline = self._timeline
@@ -181,56 +204,65 @@ class Animator:
         height = self.rig.stand_height + values["height"] + values["bob"]
         return _Body(values, heading, path, local, world, root, height, feet, sockets)
 
-    def _excess_height(self, time: Array) -> Array:
+    def _excess_height(self, times: Array) -> Array:
         """Return how far the root's wanted height lies above what the standing feet allow [m], 0 or more."""
-        body = self._pose_body(time)
-        limits = [
-            highest_root(falls.leg, foot, socket)
-            for falls, foot, socket in zip(self._falls, body.feet, body.sockets, strict=True)
-        ]
-        return np.maximum(body.height - np.minimum.reduce(limits), 0.0)
+        excess = np.empty(len(times))
+        for start in range(0, len(times), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            body = self._pose_body(times[part])
+            limits = [
+                highest_root(falls.leg, foot, socket)
+                for falls, foot, socket in zip(self._falls, body.feet, body.sockets, strict=True)
+            ]
+            excess[part] = np.maximum(body.height - np.minimum.reduce(limits), 0.0)
+        return excess
 
-    def _body_values(self, time: Array, numbers: Array, waves: Array, fidget: dict[str, Array]) -> dict[str, Array]:
-        """Return all waves of the body, with fidgeting, the lean of speeding up and jumps added."""
-        values = dict(
-            zip(
-                self._names,
-                _waves_at(waves, self._timeline.phase(time), 1.0 + self._variation * fidget["size"]),
-                strict=True,
-            )
-        )
+    def _body_values(
+        self, time: Array, numbers: Array, waves: Array, fidget: dict[str, Array]
+    ) -> dict[str, Array]:
+        """Return all waves of the body, with what the rocking trunk, fidgeting, speeding up and jumps add."""
+        circle = _circle(self._timeline.phase(time))
+        size = 1.0 + self._variation * fidget["size"]
+        values = dict(zip(self._names, _waves_at(waves, circle, size), strict=True))
+        values["height"], values["liveliness"] = numbers[row("height")], numbers[row("liveliness")]
         if self._is_biped:
-            arm, elbow = self._names.index("arm"), self._names.index("elbow")
-            half_later = _waves_at(waves[[arm, elbow]], self._timeline.phase(time) + 0.5, 1.0)
-            values["right_arm"], values["right_elbow"] = half_later
-        for name, array in zip(NUMBERS, numbers, strict=True):
-            if name not in values:
-                values[name] = array
-        live = values["liveliness"]
-        size = 1.0 if self._is_biped else 0.5
-        values["sway"] = values["sway"] + 0.028 * size * live * fidget["sway"]
-        values["surge"] = values["surge"] + 0.014 * size * live * fidget["surge"]
-        values["chest_yaw"] = values["chest_yaw"] + 0.09 * live * fidget["chest_yaw"]
-        values["hip_roll"] = values["hip_roll"] + 0.03 * live * fidget["sway"]
-        values["head_yaw"] = values["head_yaw"] + (0.5 + 0.1 * size) * live * fidget["head_yaw"]
-        values["head_pitch"] = values["head_pitch"] + 0.16 * live * fidget["head_pitch"]
-        values["chest_pitch"] = values["chest_pitch"] + 0.012 * live * fidget["breath"]
-        values["breath"] = live * fidget["breath"]
-        values["wag"] = live * fidget["wag"]
+            arms = waves[[self._names.index("arm"), self._names.index("elbow")]]
+            # Half a cycle later.
+            values["right_arm"], values["right_elbow"] = _waves_at(arms, -circle, 1.0)
+        else:
+            # Fore legs in turn cancel out; the more they work together, the more the trunk rocks.
+            fore = [_circle(falls.phase(time)) for falls in self._falls if falls.leg.is_front]
+            rocks = waves[[self._names.index(name) for name in _ROCK]]
+            for target, rock in zip(
+                _ROCK.values(), _waves_at(rocks, np.mean(fore, axis=0), size), strict=True
+            ):
+                values[target] += rock
+        self._add_fidgeting(values, fidget)
         side, forward = self._timeline.acceleration(time)
         lean = 0.4 if self._is_biped else 0.1
-        values["hip_pitch"] = values["hip_pitch"] + 0.6 * lean * forward / GRAVITY
-        values["chest_pitch"] = values["chest_pitch"] + lean * forward / GRAVITY
-        values["chest_roll"] = values["chest_roll"] - lean * side / GRAVITY
+        values["hip_pitch"] += 0.6 * lean * forward / GRAVITY
+        values["chest_pitch"] += lean * forward / GRAVITY
+        values["chest_roll"] -= lean * side / GRAVITY
         if len(self._timeline.jump_starts):
             _, local = self._timeline.jump_time(time)
-            jump = self._timeline.jump
-            values["bob"] = values["bob"] + jump.body(local)
-            for name, curve in jump.waves.items():
-                values[name] = values[name] + curve(local)
-                if f"right_{name}" in values:
-                    values[f"right_{name}"] = values[f"right_{name}"] + curve(local)
+            values["bob"] += self._timeline.jump.body(local)
+            for name, curve in self._timeline.jump.waves.items():
+                for target in {name, f"right_{name}"} & set(values):
+                    values[target] += curve(local)
         return values
+
+    def _add_fidgeting(self, values: dict[str, Array], fidget: dict[str, Array]) -> None:
+        live = values["liveliness"]
+        size = 1.0 if self._is_biped else 0.5
+        values["sway"] += 0.028 * size * live * fidget["sway"]
+        values["surge"] += 0.014 * size * live * fidget["surge"]
+        values["hip_roll"] += 0.03 * live * fidget["sway"]
+        values["chest_yaw"] += 0.09 * live * fidget["chest_yaw"]
+        values["chest_pitch"] += 0.012 * live * fidget["breath"]
+        values["head_yaw"] += 0.55 * live * fidget["head_yaw"]
+        values["head_pitch"] += 0.16 * live * fidget["head_pitch"]
+        values["breath"] = live * fidget["breath"]
+        values["wag"] = live * fidget["wag"]
 
     def _trunk(
         self,
@@ -253,7 +285,9 @@ class Animator:
         if self._is_biped:
             neck = part_of(inverse_multiply(world[rig.spine[-1]], gaze), 0.45)
         else:
-            neck = euler(0.4 * (values["head_yaw"] - values["chest_yaw"]), values["neck_pitch"], np.zeros_like(heading))
+            neck = euler(
+                0.4 * (values["head_yaw"] - values["chest_yaw"]), values["neck_pitch"], np.zeros_like(heading)
+            )
         self._hang(rig.neck, neck, local, world, place)
         local[rig.head] = inverse_multiply(world[rig.neck], gaze)
         if self._is_biped:
@@ -263,7 +297,12 @@ class Animator:
             self._tail(values, local)
 
     def _hang(
-        self, joint: int, turn: Array, local: dict[int, Array], world: dict[int, Array], place: dict[int, Array]
+        self,
+        joint: int,
+        turn: Array,
+        local: dict[int, Array],
+        world: dict[int, Array],
+        place: dict[int, Array],
     ) -> None:
         parent = int(self.rig.skeleton.parents[joint])
         place[joint] = self._socket(joint, parent, world, place)
@@ -307,16 +346,21 @@ class Animator:
         phase = falls.phase(time)
         pitch_name = "fore_pitch" if falls.leg.is_front else "hind_pitch"
         chosen = waves[[self._names.index(pitch_name), self._names.index("shoulder")]]
-        pitch, swing = _waves_at(chosen, phase, 1.0)
+        pitch, swing = _waves_at(chosen, _circle(phase), 1.0)
         if falls.leg.is_front:
             self._hang(falls.leg.socket, about_x(-swing), local, world, place)
         return pitch
 
 
-def _waves_at(waves: Array, phase: Array, size: Array | float) -> Array:
-    """Return (W, n) waves of coefficients (W, 5, n) at phases [cycles]; ``size`` scales what is not the mean."""
+def _circle(phase: Array) -> Array:
+    """Return (2, n) cosine and sine of phases [cycles]."""
     angle = 2 * np.pi * phase
-    c, s = np.cos(angle), np.sin(angle)
+    return np.stack([np.cos(angle), np.sin(angle)])
+
+
+def _waves_at(waves: Array, circle: Array, size: Array | float) -> Array:
+    """Return (W, n) waves of coefficients (W, 5, n) at points of the circle; ``size`` scales all but the mean."""
+    c, s = circle
     out = waves[:, 1] * c
     out += waves[:, 2] * s
     out += waves[:, 3] * (c * c - s * s)

@@ -64,6 +64,8 @@ class Rig:
     spine: tuple[int, ...]
     neck: int
     head: int
+    longest_stance: float
+    """How far the body moves on over a standing foot at most [m]."""
 
     @property
     def stand_height(self) -> float:
@@ -98,13 +100,13 @@ _QUADRUPED: tuple[_Bone, ...] = (
     ("Head", "Neck", (0.0, 0.12, 0.1)),
     ("LeftShoulder", "Spine1", (0.05, 0.03, 0.1)),
     ("LeftArm", "LeftShoulder", (0.02, -0.1, 0.07)),
-    ("LeftForeArm", "LeftArm", (0.0, -0.13, -0.1)),
-    ("LeftHand", "LeftForeArm", (0.0, -0.175, 0.03)),
+    ("LeftForeArm", "LeftArm", (0.0, -0.115, -0.125)),
+    ("LeftHand", "LeftForeArm", (0.0, -0.19, 0.05)),
     ("LeftFinger", "LeftHand", (0.0, -0.07, 0.025)),
     ("LeftUpLeg", "Hips", (0.06, -0.03, -0.02)),
-    ("LeftLeg", "LeftUpLeg", (0.0, -0.16, 0.07)),
-    ("LeftFoot", "LeftLeg", (0.0, -0.13, -0.11)),
-    ("LeftToe", "LeftFoot", (0.0, -0.125, 0.03)),
+    ("LeftLeg", "LeftUpLeg", (0.0, -0.15, 0.105)),
+    ("LeftFoot", "LeftLeg", (0.0, -0.14, -0.14)),
+    ("LeftToe", "LeftFoot", (0.0, -0.125, 0.025)),
     ("Tail", "Hips", (0.0, 0.03, -0.07)),
     ("Tail1", "Tail", (0.0, -0.01, -0.1)),
     ("Tail2", "Tail1", (0.0, -0.01, -0.1)),
@@ -146,11 +148,11 @@ def rig(character: str) -> Rig:
     if character == "biped":
         skeleton = biped_skeleton()
         limbs = [("UpLeg", "Leg", "Foot", "Toe")]
-        heel = (-0.02, -0.19)
+        heel, longest_stance = (-0.02, -0.19), 0.95
     elif character == "quadruped":
         skeleton = quadruped_skeleton()
         limbs = [("UpLeg", "Leg", "Foot", "Toe"), ("Arm", "ForeArm", "Hand", "Finger")]
-        heel = (0.0, 0.0)
+        heel, longest_stance = (0.0, 0.0), 0.46
     else:
         known = ("biped", "quadruped")
         raise ValueError(
@@ -164,6 +166,7 @@ def rig(character: str) -> Rig:
         tuple(int(j) for j in skeleton.indices(spine)),
         skeleton.index("Neck"),
         skeleton.index("Head"),
+        longest_stance,
     )
 
 
