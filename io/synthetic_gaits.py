@@ -228,9 +228,11 @@ def _biped_walk(gait: str, speed: float, turn: float, direction: float, style: S
     pace = min(speed / 1.4, 1.3)
     forward = max(math.cos(direction), 0.0)
     ahead = pace * forward
-    duty = 0.68 - 0.045 * speed
-    start = {"turn": 0.7 + 0.2 * abs(turn), "sidestep": 0.85}.get(gait, 0.62)
-    cadence = (start + 0.28 * speed) / style.stride
+    # Walking on with quick steps and short stances keeps the knees straight: far strides pull the pelvis down.
+    straight = gait == "walk"
+    duty = (0.625 if straight else 0.68) - 0.042 * speed
+    start = {"turn": 0.7 + 0.2 * abs(turn), "sidestep": 0.85, "walk": 0.67}.get(gait, 0.62)
+    cadence = (start + (0.3 if straight else 0.28) * speed) / style.stride
     longest = 0.72 if gait == "crouch" else 0.84
     sideways = speed * abs(math.sin(direction))
     cadence = max(cadence, duty * speed / longest, duty * sideways / 0.42)
@@ -243,11 +245,11 @@ def _biped_walk(gait: str, speed: float, turn: float, direction: float, style: S
         "land": 0.65 * (duty - 0.5),
         "offset_1": 0.5,
         "width": -0.015 * ahead,
-        "fore": -0.02 - 0.065 * min(ahead, 1.0),
+        "fore": (0.0 if straight else -0.02) - 0.065 * min(ahead, 1.0),
         "clearance": style.energy * (0.035 + 0.02 * min(pace, 1.0)),
-        "toe_off": (0.1 + 0.52 * ahead) * low,
+        "toe_off": (0.085 + 0.44 * ahead if straight else 0.1 + 0.52 * ahead) * low,
         "heel_strike": 0.3 * ahead * low,
-        "height": -0.016 - 0.022 * min(pace, 1.2),
+        "height": (0.009 if straight else -0.016) - 0.022 * min(pace, 1.2),
         "liveliness": 0.25,
         "sway": _wave(0.0, 0.024 * style.sway, 0.32),
         "surge": _wave(0.0, 0.0, 0.0, 0.008 * pace, 0.1),
