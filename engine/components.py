@@ -51,12 +51,29 @@ class Component:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls.fields = {**cls.fields, **{k: v for k, v in vars(cls).items() if isinstance(v, Field)}}
+        for name, field in cls.fields.items():
+            if name in ("table", "count", "fields"):
+                raise ValueError(
+                    f"a column of {cls.__name__} must not be called {name!r}, which every component has"
+                )
+            unknown = [size for size in field.shape if isinstance(size, str) and size not in ("J", "T")]
+            if unknown:
+                raise ValueError(
+                    f"shape of {cls.__name__}.{name} must be numbers, 'J' or 'T', got {unknown[0]!r}"
+                )
+            if np.dtype(field.dtype) not in (np.float32, np.int32):
+                raise ValueError(
+                    f"{cls.__name__}.{name} must be float32 or int32, got {np.dtype(field.dtype)}"
+                )
 
     def __init__(self, table: Table, sizes: Mapping[str, int]) -> None:
         self.table = table
+        shapes = {
+            name: [sizes[size] if isinstance(size, str) else size for size in field.shape]
+            for name, field in self.fields.items()
+        }
         for name, field in self.fields.items():
-            shape = [sizes[size] if isinstance(size, str) else size for size in field.shape]
-            made = table.add_column(name, shape, dtype=field.dtype, fill=field.fill, unit=field.unit)
+            made = table.add_column(name, shapes[name], dtype=field.dtype, fill=field.fill, unit=field.unit)
             setattr(self, name, made)
 
     @property

@@ -167,8 +167,8 @@ def run(
                 "steps, until, paced and on_step must be left out in manual mode: the caller steps"
             )
         return Run(world, program)
-    if steps is not None and (isinstance(steps, bool) or steps < 0):
-        raise ValueError(f"steps must be >= 0, got {steps}")
+    if steps is not None and (isinstance(steps, bool) or not isinstance(steps, int) or steps < 0):
+        raise ValueError(f"steps must be an integer >= 0, got {steps!r}")
     if until is not None and not callable(until) and not math.isfinite(until):
         raise ValueError(f"until must be a time in seconds or a function of the world, got {until}")
     driven = Run(world, program)

@@ -75,7 +75,10 @@ class RowSystem(System):
     """
 
     def run_rows(self, batch: Batch, dt: float, start: int, stop: int) -> None:
-        """Do the system's work for the rows ``start <= row < stop`` of a batch; called from several threads."""
+        """Do the system's work for the rows ``start <= row < stop`` of a batch.
+
+        Called from several threads: change these rows of columns, not the world.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define run_rows(batch, dt, start, stop)")
 
     @cached_property
@@ -96,7 +99,7 @@ class Pipeline(esper.Processor):
 
     def process(self, dt: float) -> None:
         """Run all stages; esper calls this."""
-        for stage in self.stages:
+        for stage in tuple(self.stages):
             stage.process(dt)
 
 
@@ -110,7 +113,8 @@ class RowStage(esper.Processor):
 
     def process(self, dt: float) -> None:
         """Run the systems on every batch that has their components."""
-        for batch in self.world.batches:
+        # Copied: a system may add or remove batches while it runs.
+        for batch in tuple(self.world.batches):
             systems = [system for system in self.systems if batch.components.keys() >= system.needs]
             if systems:
                 run_rows(self._run, (batch, systems, dt), batch.count, (), columns=batch.skeleton.joint_count)

@@ -119,14 +119,19 @@ class Table:
         """Make room for at least ``capacity`` rows; replaces the arrays and bumps ``generation`` if it must."""
         if capacity <= self._capacity:
             return
-        self._capacity = padded_capacity(capacity)
-        for column in self._columns.values():
-            data = aligned_empty((*column.data.shape[:-1], self._capacity), column.data.dtype)
+        wanted = padded_capacity(capacity)
+        # All memory first: without it nothing has changed.
+        row_slot = np.zeros(wanted, np.int32)
+        arrays = [
+            aligned_empty((*column.data.shape[:-1], wanted), column.data.dtype)
+            for column in self._columns.values()
+        ]
+        row_slot[: self.count] = self._row_slot[: self.count]
+        for column, data in zip(self._columns.values(), arrays, strict=True):
             data[..., : self.count] = column.data[..., : self.count]
             column.data = data
-        row_slot = np.zeros(self._capacity, np.int32)
-        row_slot[: self.count] = self._row_slot[: self.count]
         self._row_slot = row_slot
+        self._capacity = wanted
         self.generation += 1
 
     def spawn(self, count: int) -> NDArray[np.int64]:
@@ -182,7 +187,7 @@ class Table:
 
     def alive(self, handles: ArrayLike) -> NDArray[np.bool_]:
         """Tell which handles still name a row."""
-        handles = np.atleast_1d(np.asarray(handles, np.int64))
+        handles = _handle_array(handles)
         slots, generations = handles & 0xFFFFFFFF, handles >> 32
         known = slots < len(self._slot_row)
         slots = np.where(known, slots, 0)
@@ -196,7 +201,7 @@ class Table:
         Raises:
             KeyError: A handle is not alive.
         """
-        handles = np.atleast_1d(np.asarray(handles, np.int64))
+        handles = _handle_array(handles)
         alive = self.alive(handles)
         if not alive.all():
             bad = handles[~alive]
@@ -221,6 +226,15 @@ class Table:
 
     def __repr__(self) -> str:
         return f"Table({self.count}/{self._capacity} rows, columns {', '.join(self._columns) or 'none'})"
+
+
+def _handle_array(handles: ArrayLike) -> NDArray[np.int64]:
+    array = np.atleast_1d(np.asarray(handles))
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise TypeError(f"handles must be integers, got {array.dtype}")
+    if array.ndim != 1:
+        raise ValueError(f"handles must be one or a row of them, got shape {array.shape}")
+    return array.astype(np.int64)
 
 
 def padded_capacity(capacity: int) -> int:

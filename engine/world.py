@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import threading
 import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -20,6 +21,8 @@ from .system import Phase, Pipeline, RowStage, RowSystem, System
 from .systems import HierarchySystem, KinematicsSystem, PlaybackSystem
 
 _numbers = itertools.count()
+# esper keeps the current world in module globals: worlds in several threads take turns.
+_esper_lock = threading.RLock()
 
 
 class World:
@@ -97,14 +100,17 @@ class World:
                 )
             rig = rig_of(motions)
             clips = Clips(rig, motions)
-        self._enter()
-        batch = Batch(self, esper.create_entity(), rig, clips, capacity if capacity is not None else count)
-        try:
-            batch.spawn(count, **values)
-        except BaseException:
-            esper.delete_entity(batch.entity, immediate=True)
-            raise
-        self.batches.append(batch)
+        with _esper_lock:
+            self._enter()
+            batch = Batch(
+                self, esper.create_entity(), rig, clips, capacity if capacity is not None else count
+            )
+            try:
+                batch.spawn(count, **values)
+            except BaseException:
+                esper.delete_entity(batch.entity, immediate=True)
+                raise
+            self.batches.append(batch)
         return batch
 
     def remove(self, batch: Batch) -> None:
@@ -115,9 +121,10 @@ class World:
         """
         if batch not in self.batches:
             raise ValueError("the batch must live in this world")
-        self._enter()
-        esper.delete_entity(batch.entity, immediate=True)
-        self.batches.remove(batch)
+        with _esper_lock:
+            self._enter()
+            esper.delete_entity(batch.entity, immediate=True)
+            self.batches.remove(batch)
 
     @property
     def systems(self) -> tuple[System, ...]:
@@ -136,6 +143,10 @@ class World:
         if not isinstance(getattr(type(system), "phase", None), Phase):
             raise TypeError(
                 f"{type(system).__name__} must declare phase, one of {', '.join(Phase.__members__)}"
+            )
+        if "world" in vars(system):
+            raise ValueError(
+                f"a system must be in one world, got a {type(system).__name__} that is in one already"
             )
         if any(type(other) is type(system) for other in self._systems):
             raise ValueError(f"a world must have one system of a class, got {type(system).__name__} twice")
@@ -157,6 +168,7 @@ class World:
                 f"no system {kind.__name__}; the world has {', '.join(type(s).__name__ for s in self._systems)}"
             )
         self._systems.remove(found[0])
+        del found[0].world
         self._register()
 
     def system(self, kind: type[System]) -> System:
@@ -185,15 +197,19 @@ class World:
             dt = 1.0 / self.rate
         elif not (math.isfinite(dt) and dt >= 0):
             raise ValueError(f"dt must be a number of seconds >= 0, got {dt}")
-        self._enter()
+        # A plain float: Numba compiles a kernel anew for an int or a NumPy scalar.
+        dt = float(dt)
+        with _esper_lock:
+            self._enter()
+            esper.process(dt)
         self.time += dt
         self.step_count += 1
-        esper.process(dt)
 
     def evaluate(self) -> None:
         """Compute all poses for the present time, without moving it on."""
-        self._enter()
-        esper.process(0.0)
+        with _esper_lock:
+            self._enter()
+            esper.process(0.0)
 
     @property
     def character_count(self) -> int:
@@ -247,8 +263,9 @@ class World:
         self._pipeline.stages = stages
 
     def _attach(self, entity: int, component: Any) -> None:
-        self._enter()
-        esper.add_component(entity, component)
+        with _esper_lock:
+            self._enter()
+            esper.add_component(entity, component)
 
     def __repr__(self) -> str:
         return (

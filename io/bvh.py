@@ -19,7 +19,7 @@ from .bvh_header import BvhHeader, framerate_of, read_header
 from .bvh_rows import Rows, read_rows
 from .bvh_write import write_bvh
 from .errors import FormatError, FormatWarning
-from .motion import Motion, check_framerate
+from .motion import Motion, check_framerate, check_scale
 from .skeleton import Skeleton, unique_names
 
 __all__ = ["read_bvh", "write_bvh"]
@@ -68,8 +68,7 @@ def read_bvh(
     """
     if positions not in ("absolute", "relative"):
         raise ValueError(f"positions must be 'absolute' or 'relative', got {positions!r}")
-    if not (np.isfinite(scale) and scale > 0):
-        raise ValueError(f"scale must be a positive number, got {scale}")
+    check_scale(scale)
     rate = None if framerate is None else check_framerate(framerate)
     with open(path, "rb") as file:
         header = read_header(path, file)

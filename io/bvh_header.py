@@ -22,7 +22,8 @@ CHANNELS = ("Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation", "Zr
 
 _CODES = {name.lower(): code for code, name in enumerate(CHANNELS)}
 _KEYWORDS = ("ROOT", "JOINT", "End Site", "OFFSET", "CHANNELS", "MOTION", "{", "}")
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+# Written so that no digit can be matched in two ways: a long field is refused in linear time.
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _FRAMES = re.compile(r"frames\s*(?::|\s)\s*(.*)", re.IGNORECASE)
 _FRAME_TIME = re.compile(r"frame\s*time\s*(?::|\s)\s*(.*)", re.IGNORECASE)
 _MOST_LENGTH = 1e30

@@ -254,8 +254,7 @@ class Motion:
         Raises:
             ValueError: The factor is not a positive number.
         """
-        if not (np.isfinite(factor) and factor > 0):
-            raise ValueError(f"scale must be a positive number, got {factor}")
+        check_scale(factor)
         rig = Skeleton(self.skeleton.names, self.skeleton.parents, self.skeleton.offsets * np.float32(factor))
         positions = self.local_position_column * np.float32(factor)
         return Motion.from_columns(
@@ -317,6 +316,19 @@ class Motion:
         )
 
 
+def check_scale(scale: float) -> float:
+    """Return the scale as a float.
+
+    Raises:
+        ValueError: It is no positive number, or beyond 1e-9..1e9, where float32 loses lengths.
+    """
+    if not scale > 0:
+        raise ValueError(f"scale must be a positive number, got {scale}")
+    if not 1e-9 <= scale <= 1e9:
+        raise ValueError(f"scale must lie in 1e-9..1e9, got {scale}")
+    return float(scale)
+
+
 def check_framerate(framerate: float) -> float:
     """Return the rate as a float.
 
@@ -373,7 +385,9 @@ def _pose_columns(skeleton: Skeleton, positions: ArrayLike, rotations: ArrayLike
         raise ValueError(f"rotations must have shape (F, {count}, 4), got {q.shape}")
     if p.shape != (*q.shape[:2], 3):
         raise ValueError(f"positions must have shape {(*q.shape[:2], 3)}, got {p.shape}")
-    length = np.linalg.norm(q.astype(np.float64), axis=2, keepdims=True)
+    # Divided by the largest component first: the square of 1e200 would be infinite.
+    q = q / np.maximum(np.abs(q).max(axis=2, keepdims=True, initial=0.0), np.finfo(np.float64).tiny)
+    length = np.linalg.norm(q, axis=2, keepdims=True)
     if (length < 1e-6).any():
         frame, joint = (int(i) for i in np.argwhere(length[..., 0] < 1e-6)[0])
         raise ValueError(

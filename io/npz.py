@@ -12,11 +12,12 @@ import ast
 import io
 import os
 import pickle
+import pickletools
 import warnings
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,10 @@ from numpy.typing import NDArray
 from .atomic import atomic_write
 from .errors import FormatError, FormatWarning
 from .motion import Motion
-from .skeleton import Skeleton, did_you_mean, unique_names
+from .skeleton import Skeleton, did_you_mean, repeated_name, unique_names
 
+_MOST_PICKLE = 1 << 24
+_LONGEST_NAME = 1000
 _REQUIRED = ("framerate", "positions", "quaternions", "bone_names")
 
 
@@ -79,7 +82,7 @@ def write_npz(path: str | os.PathLike[str], motion: Motion) -> None:
     with atomic_write(path) as file:
         np.savez_compressed(
             file,
-            name=np.array(motion.name),
+            name=np.array(str(motion.name or "")),
             framerate=np.array(motion.framerate, np.float64),
             positions=motion.positions,
             quaternions=motion.rotations,
@@ -92,7 +95,10 @@ def write_npz(path: str | os.PathLike[str], motion: Motion) -> None:
 def _read_fields(path: Path) -> dict[str, NDArray[Any]]:
     try:
         archive = zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
+    except OSError:
+        raise
+    # A damaged central directory raises half a dozen types.
+    except Exception as error:
         raise FormatError(
             path, None, f"must be an .npz file (a zip of arrays), got something else: {error}"
         ) from error
@@ -110,25 +116,26 @@ def _read_fields(path: Path) -> dict[str, NDArray[Any]]:
 
 def _read_array(path: Path, archive: zipfile.ZipFile, key: str, info: zipfile.ZipInfo) -> NDArray[Any]:
     try:
-        data = archive.read(info)
-        stream = io.BytesIO(data)
-        shape, fortran, dtype = _read_header(stream)
-        rest = memoryview(data)[stream.tell() :]
-        if dtype.hasobject:
-            return _read_objects(rest, shape)
-        count = int(np.prod(shape, dtype=object))
-        if count * dtype.itemsize != len(rest):
-            raise ValueError(
-                f"shape {shape} of {dtype} needs {count * dtype.itemsize} bytes, got {len(rest)}"
-            )
+        with archive.open(info) as stream:
+            shape, fortran, dtype = _read_header(stream)
+            # Before anything is unpacked: a small file can promise gigabytes.
+            size = info.file_size - stream.tell()
+            if dtype.hasobject:
+                if size > _MOST_PICKLE:
+                    raise ValueError(f"an object array must be smaller than {_MOST_PICKLE} bytes, got {size}")
+                return _read_objects(stream.read(), shape)
+            count = int(np.prod(shape, dtype=object))
+            if count * dtype.itemsize != size:
+                raise ValueError(f"shape {shape} of {dtype} needs {count * dtype.itemsize} bytes, got {size}")
+            data = stream.read()
         if dtype.kind == "U":
-            _check_characters(np.frombuffer(rest, np.dtype("u4").newbyteorder(dtype.byteorder)))
-        return np.frombuffer(rest, dtype, count).reshape(shape, order="F" if fortran else "C")
+            _check_characters(np.frombuffer(data, np.dtype("u4").newbyteorder(dtype.byteorder)))
+        return np.frombuffer(data, dtype, count).reshape(shape, order="F" if fortran else "C")
     except FormatError:
         raise
     # zipfile, zlib, ast and pickle meet arbitrary bytes here and raise a dozen unrelated types.
     except Exception as error:
-        raise FormatError(path, key, f"cannot be read: {error or type(error).__name__}") from error
+        raise FormatError(path, key, f"cannot be read: {str(error) or type(error).__name__}") from error
 
 
 def _check_characters(codes: NDArray[np.uint32]) -> None:
@@ -138,7 +145,7 @@ def _check_characters(codes: NDArray[np.uint32]) -> None:
         raise ValueError(f"strings must be Unicode, got the code {int(codes[np.argmax(bad)]):#x}")
 
 
-def _read_header(stream: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Read the header of a .npy member (NumPy enhancement proposal 1)."""
     if stream.read(6) != b"\x93NUMPY":
         raise ValueError("the array does not begin with the .npy mark")
@@ -190,7 +197,11 @@ class _ObjectReader(pickle.Unpickler):
         raise ValueError("an object array may hold only strings and None, got a persistent reference")
 
 
-def _read_objects(data: memoryview, shape: tuple[int, ...]) -> NDArray[Any]:
+def _read_objects(data: bytes, shape: tuple[int, ...]) -> NDArray[Any]:
+    for opcode, argument, _ in pickletools.genops(data):
+        # The unpickler makes room for as many memo entries as a few bytes ask for.
+        if "PUT" in opcode.name and isinstance(argument, int) and argument > len(data):
+            raise ValueError(f"the pickle must number its items in order, got {argument}")
     array = _ObjectReader(io.BytesIO(data)).load()
     # NumPy's array state: (version, shape, dtype, is_fortran, list of items).
     items = array.state[4] if isinstance(array, _Opaque) and isinstance(array.state, tuple) else None
@@ -199,6 +210,8 @@ def _read_objects(data: memoryview, shape: tuple[int, ...]) -> NDArray[Any]:
     for item in items:
         if not (item is None or isinstance(item, str)):
             raise ValueError(f"an object array may hold only strings and None, got {type(item).__name__}")
+        if item is not None and len(item) > _LONGEST_NAME:
+            raise ValueError(f"a joint name must be shorter than {_LONGEST_NAME} characters, got {len(item)}")
     return np.array(["" if item is None else item for item in items], dtype=str)
 
 
@@ -264,7 +277,7 @@ def _parents(path: Path, names: list[str], fields: dict[str, NDArray[Any]]) -> N
     if len(parent_names) != len(names):
         raise FormatError(path, "parent_names", f"must have {len(names)} entries, got {len(parent_names)}")
     if len(set(names)) != len(names):
-        repeated = next(name for name in names if names.count(name) > 1)
+        repeated = repeated_name(names)
         raise FormatError(
             path, "bone_names", f"{repeated!r} stands twice, so parent_names cannot tell the parents"
         )

@@ -36,8 +36,12 @@ class Skeleton:
                 f"parents must point backwards: parents[{j}] = {self.parents[j]}; "
                 "Skeleton.sorted() takes joints in any order"
             )
-        if len(set(self.names)) != count:
-            repeated = next(name for name in self.names if self.names.count(name) > 1)
+        for name in self.names:
+            if not name or "\0" in name or any("\ud800" <= letter <= "\udfff" for letter in name):
+                raise ValueError(
+                    f"joint names must be text of at least one character, without NUL, got {name!r}"
+                )
+        if (repeated := repeated_name(self.names)) is not None:
             raise ValueError(f"joint names must be unique, got {repeated!r} twice; see unique_names()")
         self.offsets = _offset_array(offsets, count)
         self.parents.flags.writeable = False
@@ -141,14 +145,26 @@ def unique_names(names: Sequence[str]) -> list[str]:
     """Return the names with a suffix ``_2``, ``_3``, ... on repeats, so that each stands once."""
     taken, result = set(names), []
     seen: set[str] = set()
+    numbers: dict[str, int] = {}
     for name in names:
-        candidate, number = name, 2
+        candidate, number = name, numbers.get(name, 2)
         while candidate in seen or (candidate != name and candidate in taken):
             candidate = f"{name}_{number}"
             number += 1
+        numbers[name] = number
         seen.add(candidate)
         result.append(candidate)
     return result
+
+
+def repeated_name(names: Sequence[str]) -> str | None:
+    """Return the first name that stands a second time, or None."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -8,8 +8,10 @@ returns the old machine code. Here the cache folder is keyed by a digest of all 
 edit starts a fresh one. The folder lies in the user's cache, never in the source tree.
 """
 
+import contextlib
 import hashlib
 import os
+import pickle
 import shutil
 import time
 from collections.abc import Callable
@@ -68,6 +70,27 @@ def _prune(base: Path, keep: Path) -> None:
 _FOLDER = cache_folder()
 
 
+class _ForgivingCache:
+    """Numba's cache, where a damaged file or a full disk means compiling, not failing."""
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+    def load_overload(self, *arguments: Any) -> Any:
+        try:
+            return self._cache.load_overload(*arguments)
+        except Exception:  # whatever unpickling cut-off bytes may raise
+            return None
+
+    def save_overload(self, *arguments: Any) -> None:
+        # The index, cut off or unreadable, is read before it is written anew.
+        with contextlib.suppress(OSError, EOFError, ValueError, pickle.UnpicklingError):
+            self._cache.save_overload(*arguments)
+
+
 class _Compiler(CompilerBase):
     """Numba's own pipeline, with array arguments marked as not overlapping."""
 
@@ -100,4 +123,6 @@ def kernel(function: _Function) -> _Function:
         )(function)
     finally:
         numba_config.CACHE_DIR = previous
+    if _FOLDER is not None:
+        compiled._cache = _ForgivingCache(compiled._cache)
     return compiled

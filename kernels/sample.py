@@ -11,6 +11,7 @@ from .quat import quat_slerp
 
 # Rows computed together: their frame numbers stay in the first-level cache while the joints pass by.
 BLOCK = 4096
+_FIRST = np.int32(0)
 
 
 @kernel
@@ -48,14 +49,17 @@ def advance(
     weights_out      (N,)  f4  1   0 at the frame before, towards 1 at the next
 
     The sum is made in float64 and kept as a pair of float32, so hours of small steps do not drift. A time that is
-    not a number gives the clip's first frame. Free of branches: a row costs less than one joint of ``pose``.
+    not a number gives the clip's first frame; a clip that does not exist plays the nearest that does. Free of
+    branches: a row costs less than one joint of ``pose``.
     """
     n = stop - start
+    last_clip = np.int32(clip_counts.shape[0] - 1)
     clip, speed, loop = clips[start:stop], speeds[start:stop], loops[start:stop]
     high, low = times_out[start:stop], times_low_out[start:stop]
     frames, following, weights = frames_out[start:stop], next_frames_out[start:stop], weights_out[start:stop]
     for i in range(n):
-        k = clip[i]
+        # Clips are a column that anybody may write to: never read beside the tables.
+        k = min(max(clip[i], _FIRST), last_clip)
         rate, last = np.float64(clip_rates[k]), np.float64(clip_counts[k] - 1)
         time = np.float64(high[i]) + np.float64(low[i]) + np.float64(speed[i]) * dt
         duration = last / rate

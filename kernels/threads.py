@@ -8,7 +8,7 @@ split, so every thread count gives the same bytes.
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 # Chunks start at multiples of a cache line of float32, so that no two threads write to one line.
@@ -71,7 +71,11 @@ def run_rows(
     starts = range(chunk, rows, chunk)
     pool = _executor()
     futures = [pool.submit(kernel, *inputs, s, min(s + chunk, rows), *outputs) for s in starts]
-    kernel(*inputs, 0, chunk, *outputs)
+    try:
+        kernel(*inputs, 0, chunk, *outputs)
+    finally:
+        # Whatever happened here, nobody may write any more once this returns.
+        wait(futures)
     for future in futures:
         future.result()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,17 +28,18 @@ from ..engine.modes import Summary, run
 from ..engine.recorder import Recorder
 from ..engine.world import World
 from ..io import synthetic
-from ..io.formats import read_motion
+from ..io.formats import motion_suffixes, read_motion
 from ..io.motion import Motion
 from ..kernels.threads import set_thread_count, thread_count
 
 _PROGRESS_INTERVAL = 0.1
+_MOST_STEPS = 10**9
 
 
 def load_clip(name: str, rate: float, **options: Any) -> Motion:
     """Load a motion file (``options`` as ``read_motion``) or generate a built-in motion such as ``biped:walk``."""
     character, _, gait = name.partition(":")
-    if gait and not Path(name).exists():
+    if gait and Path(name).suffix.lower() not in motion_suffixes() and not Path(name).exists():
         return synthetic.loop(character, gait, framerate=rate)
     return read_motion(name, **options)
 
@@ -60,8 +62,14 @@ def simulate_command(
         raise ValueError(f"--out must end in .npz or .bvh, got {out.name!r}")
     if out is not None and not out.absolute().parent.is_dir():
         raise FileNotFoundError(f"the folder of --out does not exist; create {str(out.parent)!r} first")
+    if out is not None and (out.is_dir() or not os.access(out.absolute().parent, os.W_OK)):
+        raise OSError(f"--out cannot be written: {str(out)!r} is a folder, or its folder is read-only")
     if record is not None and out is None:
         raise ValueError("--record needs --out: there is nothing to save to")
+    if seconds * rate > _MOST_STEPS and math.isfinite(seconds):
+        raise ValueError(
+            f"--seconds times --rate must be at most {_MOST_STEPS:,} steps, got {seconds * rate:.3g}"
+        )
     if not math.isfinite(seconds * rate):
         raise ValueError(f"--seconds must be a number, got {seconds}")
     set_thread_count(threads)
@@ -105,7 +113,9 @@ def spawn_crowd(
     places = grid(count, spacing)
     batches, first = [], 0
     for number, group in enumerate(groups):
-        share = count * len(group) // len(motions) if number < len(groups) - 1 else count - first
+        # Rounded up: the first clip gets a character even if there is only one.
+        share = min(-(-count * len(group) // len(motions)), count - first)
+        share = share if number < len(groups) - 1 else count - first
         if not share:
             continue
         batch = world.spawn(group, share, loop=loop, position=places[first : first + share])

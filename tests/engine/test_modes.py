@@ -107,7 +107,7 @@ def test_standalone_says_in_one_clear_error_what_it_needs():
     ("arguments", "message"),
     [
         ({"mode": "batch"}, "mode must be one of standalone, headless, manual, got 'batch'"),
-        ({"steps": -1}, "steps must be >= 0, got -1"),
+        ({"steps": -1}, "steps must be an integer >= 0, got -1"),
         ({"until": float("nan")}, "until must be a time in seconds or a function of the world, got nan"),
         ({"mode": "manual", "steps": 3}, "must be left out in manual mode"),
     ],

@@ -184,3 +184,38 @@ def test_a_refused_despawn_removes_nothing():
     with pytest.raises(KeyError):
         table.despawn([handles[0], 999])
     assert table.alive(handles).all()
+
+
+@pytest.mark.parametrize(
+    ("handles", "error"),
+    [(0.7, TypeError), ([0.0, 1.0], TypeError), ([[0], [1]], ValueError), ([[0, 1]], ValueError)],
+)
+def test_handles_of_another_kind_are_refused_and_nothing_changes(handles, error):
+    table = make()
+    kept = table.spawn(4)
+    with pytest.raises(error, match="handles must be"):
+        table.despawn(handles)
+    assert table.count == 4
+    np.testing.assert_array_equal(table.handles(), kept)
+
+
+def test_growth_without_memory_changes_nothing(monkeypatch):
+    from ai4animation.engine import table as module
+
+    table = make(16)
+    handles = table.spawn(16)
+    calls = []
+
+    def scarce(shape, dtype):
+        calls.append(shape)
+        if len(calls) == 2:
+            raise MemoryError
+        return aligned_empty(shape, dtype)
+
+    monkeypatch.setattr(module, "aligned_empty", scarce)
+    with pytest.raises(MemoryError):
+        table.spawn(1)
+    monkeypatch.undo()
+    assert (table.capacity, table.count, table.generation) == (16, 16, 0)
+    table.spawn(100)
+    np.testing.assert_array_equal(table.rows(handles), np.arange(16))

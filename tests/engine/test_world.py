@@ -18,7 +18,7 @@ from ai4animation.engine.components import (
     WorldPose,
     column,
 )
-from ai4animation.engine.system import Phase, System
+from ai4animation.engine.system import Phase, RowSystem, System
 from ai4animation.engine.systems import HierarchySystem, KinematicsSystem, PlaybackSystem
 from ai4animation.kernels.threads import set_thread_count, thread_count
 
@@ -404,3 +404,94 @@ def test_thousands_come_and_go_in_flight(motion):
         world.step()
         assert np.isfinite(pose(batch)[0]).all()
     assert KinematicsSystem in {type(s) for s in world.systems}
+
+
+def test_a_clip_that_does_not_exist_plays_the_nearest(motion):
+    world = World()
+    batch = world.spawn(motion, 100)
+    for clip in (1, 10**9, -(10**9)):
+        batch.column("clip").view()[:] = clip
+        world.step()
+        assert np.isfinite(pose(batch)[0]).all()
+
+
+def test_worlds_in_several_threads_do_not_step_each_other(motion):
+    import threading
+
+    class Count(System):
+        phase = Phase.INPUT
+        runs = 0
+
+        def run(self, dt):
+            self.runs += 1
+
+    worlds = [World() for _ in range(3)]
+    for world in worlds:
+        world.add_system(Count())
+        world.spawn(motion, 2)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=lambda w=w: [w.step() for _ in range(1500)]) for w in worlds]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert [world.system(Count).runs for world in worlds] == [1500] * 3
+
+
+def test_a_system_is_in_one_world():
+    system = Tire()
+    first, second = World(), World()
+    first.add_system(system)
+    with pytest.raises(ValueError, match="a system must be in one world, got a Tire that is in one already"):
+        second.add_system(system)
+    first.remove_system(Tire)
+    second.add_system(system)
+
+
+def test_removing_a_batch_during_a_step_skips_no_other(motion):
+    seen = []
+
+    class Remove(RowSystem):
+        phase = Phase.INPUT
+        reads = (Origin,)
+
+        def run_rows(self, batch, dt, start, stop):
+            seen.append(batch)
+            if len(seen) == 1:
+                self.world.remove(batch)
+
+    world = World()
+    batches = [world.spawn(motion, 1) for _ in range(3)]
+    world.add_system(Remove())
+    world.step()
+    assert seen == batches
+    assert world.batches == batches[1:]
+
+
+def test_steps_of_any_number_type_use_one_compiled_kernel(motion):
+    from ai4animation.kernels import sample
+
+    world = World()
+    world.spawn(motion, 2)
+    world.step(0.1)
+    before = len(sample.advance.signatures)
+    world.step(1)
+    world.step(np.float32(0.5))
+    assert len(sample.advance.signatures) == before
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"table": column()}, "must not be called 'table'"),
+        ({"x": column("K", 3)}, "must be numbers, 'J' or 'T', got 'K'"),
+        ({"x": column(dtype=np.float64)}, "must be float32 or int32, got float64"),
+    ],
+)
+def test_components_are_checked_when_they_are_declared(fields, message):
+    with pytest.raises(ValueError, match=message):
+        type("Bad", (Component,), fields)

@@ -68,3 +68,30 @@ def test_missing_folder_and_folder_as_file(tmp_path):
         pass
     with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"), atomic_write(tmp_path):
         pass
+
+
+def test_a_link_stays_and_its_target_is_replaced(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    with atomic_write(link) as file:
+        file.write(b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_pipes_are_refused_and_long_names_are_not(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with (
+        pytest.raises(OSError, match="is no regular file; name another one"),
+        atomic_write(tmp_path / "pipe"),
+    ):
+        pass
+    with atomic_write(tmp_path / ("n" * 250)) as file:
+        file.write(b"1")
+
+
+def test_a_full_disk_is_reported_with_the_file(tmp_path):
+    with pytest.raises(OSError, match="No space left on device.*wanted"), atomic_write(tmp_path / "wanted"):
+        raise OSError(28, "No space left on device")

@@ -1,6 +1,7 @@
 """Reading BVH: errors with their line, conventions, blocks and threads."""
 
 import contextlib
+import time
 import tracemalloc
 
 import numpy as np
@@ -381,3 +382,16 @@ def test_threads_find_the_first_error(save, threads, monkeypatch):
     threads(2)
     with pytest.raises(FormatError, match=":901: must be a number, got"):
         read_bvh(save("\n".join(lines)))
+
+
+def test_a_field_of_many_digits_is_refused_in_no_time(tmp_path):
+    path = tmp_path / "long.bvh"
+    for offset, row in (("0 0 " + "1" * 50_000 + "x", "0"), ("0 0 0", "1" * 50_000 + "x")):
+        path.write_text(
+            f"HIERARCHY\nROOT A\n{{\nOFFSET {offset}\nCHANNELS 1 Xrotation\n}}\n"
+            f"MOTION\nFrames: 1\nFrame Time: 0.1\n{row}\n"
+        )
+        begin = time.perf_counter()
+        with pytest.raises(FormatError):
+            read_bvh(path)
+        assert time.perf_counter() - begin < 2

@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import time
 import zipfile
 
 import numpy as np
@@ -298,3 +299,62 @@ def test_format_errors_survive_a_process_boundary():
         "name",
         "is bad",
     )
+
+
+def rewritten(path, **members):
+    """Replace members of a zip by raw bytes."""
+    with zipfile.ZipFile(path) as archive:
+        old = {info.filename: archive.read(info) for info in archive.infolist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in {**old, **{f"{key}.npy": value for key, value in members.items()}}.items():
+            archive.writestr(name, data)
+    return path
+
+
+def header(shape, kind="<f4"):
+    out = io.BytesIO()
+    np.lib.format.write_array_header_1_0(out, {"descr": kind, "fortran_order": False, "shape": shape})
+    return out.getvalue()
+
+
+def test_small_files_that_unpack_to_much_are_refused_at_once(save):
+    path = rewritten(save(), positions=header((1, 2, 3)) + bytes(200_000_000))
+    begin = time.perf_counter()
+    with pytest.raises(FormatError, match="needs 24 bytes, got 200000000"):
+        read_npz(path)
+    assert time.perf_counter() - begin < 0.5
+
+
+@pytest.mark.parametrize(
+    ("payload", "message"),
+    [
+        (b"\x80\x02Nr\x00\xe1\xf5\x05.", "must number its items in order, got 100000000"),
+        (pickle.dumps(np.array(["x" * 2000] * 7, object)), "must be shorter than 1000 characters, got 2000"),
+    ],
+)
+def test_pickles_that_ask_for_much_memory_are_refused(save, payload, message):
+    path = rewritten(save(), parent_names=header((7,), "|O") + payload)
+    with pytest.raises(FormatError, match=message):
+        read_npz(path)
+
+
+def test_a_damaged_directory_of_the_zip_is_a_format_error(save):
+    path = save()
+    data = bytearray(path.read_bytes())
+    place = data.rfind(b"PK\x01\x02")
+    for offset in range(4, 46):
+        broken = data.copy()
+        broken[place + offset] ^= 0xFF
+        path.write_bytes(broken)
+        try:
+            read_npz(path)
+        except FormatError as error:
+            assert str(path) in str(error)
+
+
+def test_quaternions_of_any_length_are_normalised(motion):
+    for factor in (1e-200, 1e200):
+        copy = Motion.from_local(
+            motion.skeleton, motion.local_positions, motion.local_rotations.astype(float) * factor, 30.0
+        )
+        np.testing.assert_allclose(copy.local_rotations, motion.local_rotations, atol=1e-6)

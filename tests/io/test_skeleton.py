@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 
@@ -81,6 +83,14 @@ def test_equality():
         (["a", "b"], [-1, 2], ValueError, r"parents must lie in -1..1, got parents\[1\] = 2"),
         (["a", "b"], [-1, -2], ValueError, r"parents must lie in -1..1, got parents\[1\] = -2"),
         (["a", "b"], [-1.0, 0.0], TypeError, "parents must be integers, got float64"),
+        (
+            ["", "a"],
+            [-1, 0],
+            ValueError,
+            "joint names must be text of at least one character, without NUL, got ''",
+        ),
+        (["a", "b\0"], [-1, 0], ValueError, "without NUL"),
+        (["a", "b\ud800"], [-1, 0], ValueError, "joint names must be text"),
         (["a", "a"], [-1, 0], ValueError, "joint names must be unique, got 'a' twice"),
     ],
 )
@@ -110,3 +120,11 @@ def test_unknown_joint_lists_near_names():
 def test_unique_names_never_collide():
     assert unique_names(["a", "a", "b", "a_2", "a"]) == ["a", "a_3", "b", "a_2", "a_4"]
     assert unique_names(["x", "y"]) == ["x", "y"]
+
+
+def test_many_equal_names_take_no_time():
+    begin = time.perf_counter()
+    names = unique_names(["a"] * 20_000)
+    assert time.perf_counter() - begin < 2
+    assert len(set(names)) == 20_000
+    assert names[-1] == "a_20000"

@@ -77,3 +77,12 @@ def test_without_a_writable_cache_kernels_still_run(tmp_path):
     make_package(tmp_path)
     (tmp_path / "file").touch()
     assert ask(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "file" / "below")) == (10, 0, 1)
+
+
+def test_a_damaged_cache_means_compiling_anew(tmp_path):
+    make_package(tmp_path)
+    assert ask(tmp_path)[0] == 10
+    for ending in ("*.nbi", "*.nbc"):
+        for file in (tmp_path / "cache").rglob(ending):
+            file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+        assert ask(tmp_path)[0] == 10

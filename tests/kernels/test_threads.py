@@ -2,6 +2,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -56,6 +57,23 @@ def test_rows_may_be_split_within_a_split():
     worker.join(timeout=20)
     assert not worker.is_alive()
     assert np.isfinite(out).all()
+
+
+def test_nobody_writes_any_more_after_an_error():
+    threads.set_thread_count(2)
+    out = np.zeros(100_000)
+
+    def slow(start, stop, out):
+        if not start:
+            raise ArithmeticError("first half")
+        time.sleep(0.2)
+        out[start:stop] = 1
+
+    with pytest.raises(ArithmeticError, match="first half"):
+        threads.run_rows(slow, (), len(out), (out,), columns=24)
+    written = out.sum()
+    time.sleep(0.4)
+    assert out.sum() == written
 
 
 @pytest.mark.parametrize("count", [0, -1])
