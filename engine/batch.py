@@ -130,8 +130,8 @@ class Batch:
                 "speed": _values("speed", speed, (count,)),
                 "loop": np.broadcast_to(np.asarray(loop, bool), (count,)),
             }
-        elif clip is not None:
-            raise ValueError("clip must be None for a batch without clips")
+        elif clip is not None or np.any(np.not_equal(time, 0)) or np.any(np.not_equal(speed, 1)):
+            raise ValueError("clip, time and speed must be left out for a batch without clips")
         handles = self.table.spawn(count)
         rows = slice(self.count - count, self.count)
         origin = self[Origin]

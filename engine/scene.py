@@ -293,6 +293,8 @@ def _parents_first(parents: NDArray[np.int32]) -> NDArray[np.int32]:
     depth = np.where(parents < 0, 0, -1).astype(np.int32)
     level = 0
     while (waiting := np.flatnonzero(depth < 0)).size:
+        if level > len(parents):
+            raise ValueError(f"parents must form a tree, got a cycle through row {int(waiting[0])}")
         depth[waiting[depth[parents[waiting]] == level]] = level + 1
         level += 1
     return np.argsort(depth, kind="stable").astype(np.int32)

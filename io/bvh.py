@@ -73,7 +73,13 @@ def read_bvh(
     with open(path, "rb") as file:
         header = read_header(path, file)
         sink = _PoseSink(header, scale, is_relative=positions == "relative")
-        rows = read_rows(path, file, header, sink)
+        try:
+            rows = read_rows(path, file, header, sink)
+        except MemoryError:
+            joints = len(header.joints)
+            raise FormatError(
+                path, None, f"its frames of {joints} joints need more memory than there is"
+            ) from None
     if rate is None:
         rate = _framerate(path, header, rows)
     sink.reserve(rows.count)

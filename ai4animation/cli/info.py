@@ -42,7 +42,10 @@ def info_command(path: Path, motion: Motion, show_tree: bool) -> None:
 def _tree(skeleton: Skeleton, root: int) -> Tree:
     nodes: dict[int, Tree] = {}
     for j, name in enumerate(skeleton.names):
-        label = escape(name)
+        # A name must not steer the terminal.
+        label = escape(
+            "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name)
+        )
         if j == root:
             nodes[j] = Tree(label)
         elif int(skeleton.parents[j]) in nodes:

@@ -155,3 +155,12 @@ def test_refusals():
         a.set_parent(flat)
     assert a.parent is None
     assert len(scene) == 3
+
+
+def test_a_cycle_written_into_the_column_is_an_error_not_a_hang():
+    scene = Scene()
+    scene.add("a")
+    scene.add("b")
+    scene.table["parent"].data[:2] = (1, 0)
+    with pytest.raises(ValueError, match="parents must form a tree, got a cycle through row 0"):
+        scene.update()

@@ -336,7 +336,7 @@ def test_columns_of_the_pose_are_shared_with_torch(motion):
         (
             lambda w, m: w.spawn(m.skeleton, 2, clip=0),
             ValueError,
-            "clip must be None for a batch without clips",
+            "clip, time and speed must be left out",
         ),
         (
             lambda w, m: w.spawn(m, 1).add(LocalPose),

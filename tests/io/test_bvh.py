@@ -395,3 +395,12 @@ def test_a_field_of_many_digits_is_refused_in_no_time(tmp_path):
         with pytest.raises(FormatError):
             read_bvh(path)
         assert time.perf_counter() - begin < 2
+
+
+def test_too_little_memory_names_the_file(save, monkeypatch):
+    def scarce(self, rows):
+        raise MemoryError
+
+    monkeypatch.setattr("ai4animation.io.bvh._PoseSink.reserve", scarce)
+    with pytest.raises(FormatError, match=r"its frames of \d+ joints need more memory than there is"):
+        read_bvh(save(CLIP))
